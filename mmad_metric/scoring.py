@@ -1,0 +1,213 @@
+"""From errors to a score: weight schemes, caps, means. Pure arithmetic, done in decimals.
+
+A segment's score is minus its penalty: 0 is perfect, lower is worse, unbounded below unless
+the scheme has a cap. A system's score is the mean over its scored segments.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+from pathlib import Path
+from typing import Any
+
+from mmad_metric.errors import ConfigError
+from mmad_metric.mqm import NON_TRANSLATION, SOURCE_ISSUE, MQMError, Severity
+
+
+@dataclass(frozen=True, slots=True)
+class WeightRule:
+    """An exception to a scheme's severities. `label` is a dimension or `dimension/subcategory`;
+    `severity` None means any. The first rule that fits an error decides its weight."""
+
+    label: str
+    severity: Severity | None
+    weight: Decimal
+
+    def fits(self, error: MQMError) -> bool:
+        if self.severity is not None and self.severity is not error.severity:
+            return False
+        return self.label in (str(error.category), error.category.dimension)
+
+
+@dataclass(frozen=True, slots=True)
+class WeightScheme:
+    """Penalty points per error. `cap` bounds a segment's penalty (None: no bound).
+
+    An unknown severity was read as minor (and flagged) long before it comes here.
+    """
+
+    name: str
+    major: Decimal = Decimal(5)
+    minor: Decimal = Decimal(1)
+    critical: Decimal = Decimal(5)
+    neutral: Decimal = Decimal(0)
+    rules: tuple[WeightRule, ...] = ()
+    cap: Decimal | None = None
+
+    def __post_init__(self) -> None:
+        numbers = [self.major, self.minor, self.critical, self.neutral]
+        numbers += [rule.weight for rule in self.rules]
+        if any(not number.is_finite() or number < 0 for number in numbers):
+            raise ConfigError(f"weights {self.name!r}: a weight is a number of at least 0")
+        if self.cap is not None and not (self.cap.is_finite() and self.cap > 0):
+            raise ConfigError(f"weights {self.name!r}: the cap is a number above 0")
+        if self.critical < self.major:
+            raise ConfigError(f"weights {self.name!r}: critical weighs less than major")
+
+    def weight(self, error: MQMError) -> Decimal:
+        """The penalty points of one error, at least 0."""
+        for rule in self.rules:
+            if rule.fits(error):
+                return rule.weight
+        return {
+            Severity.MAJOR: self.major,
+            Severity.MINOR: self.minor,
+            Severity.CRITICAL: self.critical,
+            Severity.NEUTRAL: self.neutral,
+        }[error.severity]
+
+    def segment_score(self, errors: Iterable[MQMError]) -> float:
+        """Minus the summed penalty (at most the cap), independent of the errors' order."""
+        penalty = sum((self.weight(error) for error in errors), Decimal(0))
+        if self.cap is not None:
+            penalty = min(penalty, self.cap)
+        return -float(penalty) if penalty else 0.0
+
+
+def _non_translation(points: int) -> WeightRule:
+    return WeightRule(NON_TRANSLATION, None, Decimal(points))
+
+
+# METHOD, "Weight schemes"; `wmt` reproduces the gold scores of WMT23 from its ratings.
+SCHEMES: dict[str, WeightScheme] = {
+    "mmad": WeightScheme("mmad", rules=(_non_translation(5),)),
+    "wmt": WeightScheme(
+        "wmt",
+        rules=(
+            _non_translation(25),
+            WeightRule(SOURCE_ISSUE, None, Decimal(0)),
+            WeightRule("accuracy/creative reinterpretation", None, Decimal(0)),
+            WeightRule("fluency/punctuation", Severity.MINOR, Decimal("0.1")),
+        ),
+    ),
+    "gemba": WeightScheme(
+        "gemba", critical=Decimal(25), rules=(_non_translation(25),), cap=Decimal(25)
+    ),
+}
+
+
+def load_scheme(name_or_path: str) -> WeightScheme:
+    """A scheme by name (mmad, wmt, gemba), or an own one from a JSON file.
+
+    The file holds {"major": 5, "minor": 1, "critical": 10, "neutral": 0, "cap": 25,
+    "rules": [{"label": "fluency/punctuation", "severity": "minor", "weight": 0.1}, …]}, all
+    but major and minor optional (critical defaults to major). Raises ConfigError naming the
+    file and the key.
+    """
+    if name_or_path in SCHEMES:
+        return SCHEMES[name_or_path]
+    path = Path(name_or_path)
+    if not path.is_file():
+        raise ConfigError(
+            f"weights {name_or_path!r}: no such scheme ({', '.join(SCHEMES)}) and no such file"
+        )
+    try:
+        data = json.loads(path.read_text(encoding="utf-8"), parse_float=Decimal)
+    except (OSError, ValueError) as error:
+        raise ConfigError(f"{path}: not a JSON weight table ({error})") from None
+    return _scheme_from_table(path, data)
+
+
+def _scheme_from_table(path: Path, data: object) -> WeightScheme:
+    known = ("major", "minor", "critical", "neutral", "cap", "rules")
+    if not isinstance(data, dict) or not {"major", "minor"} <= set(data):
+        raise ConfigError(f"{path}: expected an object with at least major and minor")
+    for key in data:
+        if key not in known:
+            raise ConfigError(f"{path}: unknown key {key!r}; known are {', '.join(known)}")
+    major = _number(path, "major", data["major"])
+    cap = data.get("cap")
+    raw_rules = data.get("rules", [])
+    if not isinstance(raw_rules, list):
+        raise ConfigError(f"{path}: rules is a list of objects")
+    return WeightScheme(
+        path.stem,
+        major=major,
+        minor=_number(path, "minor", data["minor"]),
+        critical=_number(path, "critical", data.get("critical", major)),
+        neutral=_number(path, "neutral", data.get("neutral", 0)),
+        cap=None if cap is None else _number(path, "cap", cap),
+        rules=tuple(_rule(path, number, rule) for number, rule in enumerate(raw_rules)),
+    )
+
+
+def _rule(path: Path, number: int, rule: object) -> WeightRule:
+    where = f"rules[{number}]"
+    if not isinstance(rule, dict) or not {"label", "weight"} <= set(rule) <= {
+        "label",
+        "severity",
+        "weight",
+    }:
+        raise ConfigError(f"{path}: {where} has label, weight and, if wanted, severity")
+    severity = rule.get("severity")
+    try:
+        parsed = None if severity is None else Severity(str(severity).strip().lower())
+    except ValueError:
+        raise ConfigError(f"{path}: {where}.severity {severity!r} is no severity") from None
+    label = str(rule["label"]).strip().lower()
+    return WeightRule(label, parsed, _number(path, f"{where}.weight", rule["weight"]))
+
+
+def _number(path: Path, key: str, value: object) -> Decimal:
+    if isinstance(value, bool) or not isinstance(value, (int, Decimal)):
+        raise ConfigError(f"{path}: {key} is a number, not {value!r}")
+    return Decimal(value)
+
+
+def scheme_table(scheme: WeightScheme) -> dict[str, Any]:
+    """The scheme as plain numbers, for run files; `load_scheme` reads it back from a file."""
+    table: dict[str, Any] = {
+        name: _plain(getattr(scheme, name)) for name in ("major", "minor", "critical", "neutral")
+    }
+    if scheme.cap is not None:
+        table["cap"] = _plain(scheme.cap)
+    table["rules"] = [
+        {
+            "label": rule.label,
+            **({"severity": rule.severity.value} if rule.severity else {}),
+            "weight": _plain(rule.weight),
+        }
+        for rule in scheme.rules
+    ]
+    return table
+
+
+def _plain(number: Decimal) -> int | float:
+    return int(number) if number == number.to_integral_value() else float(number)
+
+
+def mean(scores: Sequence[float]) -> float | None:
+    """The mean of the scored segments, None when there are none."""
+    if not scores:
+        return None
+    total = sum((Decimal(repr(score)) for score in scores), Decimal(0))
+    return float(total / len(scores)) if total else 0.0
+
+
+def count_errors(errors: Iterable[MQMError]) -> Mapping[str, int]:
+    """How many majors (critical included), minors and non-translations.
+
+    A non-translation counts as such alone, not as a major.
+    """
+    counts = {"n_major": 0, "n_minor": 0, "n_non_translation": 0}
+    for error in errors:
+        if error.category.is_non_translation:
+            counts["n_non_translation"] += 1
+        elif error.severity.is_severe:
+            counts["n_major"] += 1
+        elif error.severity is Severity.MINOR:
+            counts["n_minor"] += 1
+    return counts
