@@ -1,0 +1,108 @@
+"""The signature: everything that moves a number, in sacreBLEU's `key:value|key:value` form."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+from mmad_metric.config import MMADConfig, public_url
+from mmad_metric.version import __version__
+
+# What a score is: a mean of minus-penalties, 0 the best, higher the better.
+_DIRECTION = "mean<=0,higher-better"
+_SHORT = {
+    "lp": "lp", "model": "m", "served": "ms", "roles": "ro", "prompts": "p", "demos": "d",
+    "strategy": "st", "topic": "t", "dispute": "di", "rounds": "r", "turns": "tu", "skip": "sk",
+    "weights": "w", "temp": "te", "max_tokens": "mt", "structured": "so", "adapted": "ad",
+    "fold_system": "fs", "extra_body": "eb", "sample": "sa", "seed": "rs", "scale": "sc",
+    "version": "v",
+}  # fmt: skip
+_LONG = {short: long for long, short in _SHORT.items()}
+
+
+@dataclass(frozen=True, slots=True)
+class Observed:
+    """What only the replies tell: models served, structured-output levels, adapted parameters."""
+
+    models: tuple[str, ...] = ()
+    levels: tuple[str, ...] = ()
+    adapted: tuple[str, ...] = ()
+
+    @classmethod
+    def of(
+        cls, models: Iterable[str], levels: Iterable[str], adapted: Iterable[str]
+    ) -> Observed:
+        return cls(tuple(sorted(models)), tuple(sorted(levels)), tuple(sorted(adapted)))
+
+
+def signature_fields(
+    config: MMADConfig, pack: str, demos: str, observed: Observed
+) -> dict[str, str]:
+    """The signature's keys and values, in order. pack: name, version and hash of the pack;
+    demos: the pair whose demonstrations were used."""
+    values = {
+        "lp": str(config.lp),
+        "model": config.model,
+        "served": "+".join(observed.models),
+        "roles": ",".join(f"{role}={_public_model(model)}" for role, model in config.role_models),
+        "prompts": pack,
+        "demos": demos,
+        "strategy": config.strategy if config.debates() else "none",
+    }
+    if config.debates():
+        values |= {
+            "topic": config.topic,
+            "dispute": "" if config.dispute == "major" else config.dispute,
+            "rounds": str(config.rounds),
+            "turns": config.turns,
+        }
+    values |= {
+        "skip": ",".join(map(str, config.skip_stages)),
+        "weights": config.weights,
+        "temp": "default" if config.temperature is None else f"{config.temperature:g}",
+        "max_tokens": str(config.max_tokens),
+        "structured": "+".join(observed.levels) or config.structured,
+        "adapted": ",".join(observed.adapted),
+        "fold_system": "yes" if config.fold_system else "",
+        "extra_body": config.extra_body or "",
+        "sample": "" if config.sample is None else str(config.sample),
+        "seed": "" if config.sample is None else str(config.seed),
+        "scale": _DIRECTION,
+        "version": __version__,
+    }
+    return {key: value for key, value in values.items() if value}
+
+
+def _public_model(value: str) -> str:
+    model, at, base_url = value.partition("@")
+    return f"{model}{at}{public_url(base_url)}" if at else model
+
+
+def format_signature(fields: Mapping[str, str], *, short: bool = False) -> str:
+    """`key:value|…`; in values `%`, `|` and `:` are percent-escaped, so that it can be parsed."""
+    return "|".join(
+        f"{_SHORT.get(key, key) if short else key}:{_escape(value)}" for key, value in fields.items()
+    )
+
+
+def parse_signature(text: str) -> dict[str, str]:
+    """The inverse of `format_signature`, long or short. Raises ValueError on anything else."""
+    fields: dict[str, str] = {}
+    for part in text.split("|"):
+        key, separator, value = part.partition(":")
+        if not separator:
+            raise ValueError(f"not a signature: {part!r} has no colon")
+        fields[_LONG.get(key, key)] = _unescape(value)
+    return fields
+
+
+def _escape(value: str) -> str:
+    for character in "%|:\n\r":
+        value = value.replace(character, f"%{ord(character):02X}")
+    return value
+
+
+def _unescape(value: str) -> str:
+    for character in "\r\n:|%":
+        value = value.replace(f"%{ord(character):02X}", character)
+    return value

@@ -1,0 +1,99 @@
+"""Settings check themselves, before anything is spent."""
+
+from __future__ import annotations
+
+import dataclasses
+
+import pytest
+
+from mmad_metric.config import MMADConfig, public_url
+from mmad_metric.errors import ConfigError
+from mmad_metric.languages import LanguagePair
+
+
+def test_defaults_are_the_papers():
+    config = MMADConfig.of("en-de")
+    assert (config.strategy, config.topic, config.rounds) == ("consensus", "severity", 3)
+    assert (config.turns, config.weights, config.temperature) == ("sequential", "mmad", 0.0)
+
+
+def test_none_means_the_default_and_default_leaves_the_temperature_to_the_server():
+    assert MMADConfig.of("en-de", rounds=None) == MMADConfig.of("en-de")
+    assert MMADConfig.of("en-de", temperature="default").temperature is None
+
+
+def test_the_pair_may_come_as_two_languages():
+    assert MMADConfig.of(src_lang="he", tgt_lang="en").lp == LanguagePair("he", "en")
+
+
+@pytest.mark.parametrize(
+    ("options", "named"),
+    [
+        ({"round": 2}, "did you mean 'rounds'"),
+        ({"wieghts": "wmt"}, "did you mean 'weights'"),
+        ({"rounds": 0}, "rounds"),
+        ({"rounds": 11}, "from 1 to 10"),
+        ({"rounds": True}, "whole number"),
+        ({"rounds": "2"}, "whole number"),
+        ({"rounds": 2.0}, "whole number"),
+        ({"temperature": float("nan")}, "temperature"),
+        ({"temperature": -1}, "temperature"),
+        ({"max_cost": float("inf")}, "max_cost"),
+        ({"turns": "both"}, "sequential, simultaneous"),
+        ({"skip_stages": [1]}, "2, 3"),
+        ({"strategy": "none", "rounds": 2}, "rounds"),
+        ({"model": ""}, "model"),
+        ({"model": 4}, "model"),
+        ({"base_url": "localhost:8000"}, "http://"),
+        ({"role_models": ["judge"]}, "ROLE=MODEL"),
+        ({"role_models": ["umpire=x"]}, "umpire"),
+        ({"role_models": ["judge=x", "judge=y"]}, "twice"),
+        ({"extra_body": "{"}, "not JSON"),
+        ({"extra_body": "[1]"}, "object"),
+        ({"extra_body": {"messages": []}}, "messages"),
+        ({"sample": 0}, "sample"),
+        ({"concurrency": 0}, "concurrency"),
+        ({"use_cache": "yes"}, "use_cache"),
+    ],
+)
+def test_a_bad_setting_is_refused_by_name(options: dict[str, object], named: str):
+    with pytest.raises(ConfigError) as caught:
+        MMADConfig.of("en-de", **options)
+    assert named in str(caught.value)
+
+
+def test_a_pair_is_needed():
+    with pytest.raises(ConfigError, match="language pair"):
+        MMADConfig.of()
+
+
+def test_a_role_may_have_its_own_model_and_server():
+    config = MMADConfig.of(
+        "en-de", model="m", base_url="http://a", role_models=["judge=j", "pro=p@http://b/v1"]
+    )
+    assert config.model_for("judge") == ("j", "http://a")
+    assert config.model_for("pro") == ("p", "http://b/v1")
+    assert config.model_for("con") == ("m", "http://a")
+
+
+def test_a_config_cannot_be_changed():
+    config = MMADConfig.of("en-de")
+    with pytest.raises(dataclasses.FrozenInstanceError):
+        config.rounds = 2  # type: ignore[misc]
+
+
+@pytest.mark.parametrize(
+    ("url", "shown"),
+    [
+        ("http://user:pw@host:8/v1?api-key=x", "http://host:8/v1"),
+        ("https://host/v1/", "https://host/v1/"),
+        ("https://host?key=x", "https://host"),
+    ],
+)
+def test_a_shown_address_has_no_secret(url: str, shown: str):
+    assert public_url(url) == shown
+
+
+def test_plain_values_hold_no_secret():
+    config = MMADConfig.of("en-de", base_url="http://u:topsecret@host/v1")
+    assert "topsecret" not in str(config.to_dict())
