@@ -13,6 +13,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import MISSING, Field, dataclass, field, fields
 from typing import Any
 
+from mmad_metric.addresses import shown_url
 from mmad_metric.errors import ConfigError
 from mmad_metric.languages import LanguagePair
 
@@ -40,46 +41,66 @@ class MMADConfig:
     """
 
     lp: LanguagePair = field(metadata={"help": "language pair, such as en-de", "key": "lp"})
-    model: str = setting("gpt-4o-mini", "model name, or local, local:PATH.gguf, "
-                         "local:hf:REPO/FILE.gguf", key="model")
-    base_url: str | None = setting(None, "address of an OpenAI-compatible server (default: "
-                                   "$OPENAI_BASE_URL, else OpenAI)")
+    model: str = setting(
+        "gpt-4o-mini", "model name, or local, local:PATH.gguf, local:hf:REPO/FILE.gguf", key="model"
+    )
+    base_url: str | None = setting(
+        None, "address of an OpenAI-compatible server (default: $OPENAI_BASE_URL, else OpenAI)"
+    )
     role_models: tuple[tuple[str, str], ...] = setting(
-        (), "another model for one role: ROLE=MODEL or ROLE=MODEL@BASE_URL; roles are "
-        + ", ".join(ROLES), key="roles")
+        (),
+        "another model for one role: ROLE=MODEL or ROLE=MODEL@BASE_URL; roles are "
+        + ", ".join(ROLES),
+        key="roles",
+    )
     prompts: str = setting("mmad", "prompt pack: a shipped name or a folder", key="prompts")
-    strategy: str = setting("consensus", "how a debate ends; none: no debate",
-                            key="strategy", choices=STRATEGIES)
+    strategy: str = setting(
+        "consensus", "how a debate ends; none: no debate", key="strategy", choices=STRATEGIES
+    )
     topic: str = setting("severity", "what is debated", key="topic", choices=TOPICS)
-    dispute: str = setting("major", "which findings are debated: those with a major error, or any",
-                           key="dispute", choices=DISPUTES)
+    dispute: str = setting(
+        "major",
+        "which findings are debated: those with a major error, or any",
+        key="dispute",
+        choices=DISPUTES,
+    )
     rounds: int = setting(3, f"rounds of debate at most, 1 to {MAX_ROUNDS}", key="rounds")
-    turns: str = setting("sequential", "whether con sees pro's new turn in the same round",
-                         key="turns", choices=TURNS)
-    full_debate: bool = setting(False, "make the closing turn and check too, which cannot change "
-                                "a score, for the record")
-    skip_stages: tuple[int, ...] = setting((), "leave out stage 2 (debate) or 3 (judge)",
-                                           key="skip", choices=SKIPPABLE_STAGES)
-    weights: str = setting("mmad", "weight scheme: mmad, wmt, gemba, or a JSON file",
-                           key="weights")
-    temperature: float | None = setting(0.0, "sampling temperature; 'default' leaves it to the "
-                                        "server", key="temp")
+    turns: str = setting(
+        "sequential",
+        "whether con sees pro's new turn in the same round",
+        key="turns",
+        choices=TURNS,
+    )
+    full_debate: bool = setting(
+        False, "make the closing turn and check too, which cannot change a score, for the record"
+    )
+    skip_stages: tuple[int, ...] = setting(
+        (), "leave out stage 2 (debate) or 3 (judge)", key="skip", choices=SKIPPABLE_STAGES
+    )
+    weights: str = setting("mmad", "weight scheme: mmad, wmt, gemba, or a JSON file", key="weights")
+    temperature: float | None = setting(
+        0.0, "sampling temperature; 'default' leaves it to the server", key="temp"
+    )
     max_tokens: int = setting(1024, "tokens a reply may take", key="max_tokens")
-    structured: str = setting("json_schema", "structured-output level to start with",
-                              key="structured", choices=LEVELS)
-    fold_system: bool = setting(False, "put the system prompt into the first user message",
-                                key="fold_system")
+    structured: str = setting(
+        "json_schema", "structured-output level to start with", key="structured", choices=LEVELS
+    )
+    fold_system: bool = setting(
+        False, "put the system prompt into the first user message", key="fold_system"
+    )
     extra_body: str | None = setting(None, "JSON object added to every request", key="extra_body")
-    sample: int | None = setting(None, "rate only N segments, the same for every system",
-                                 key="sample")
+    sample: int | None = setting(
+        None, "rate only N segments, the same for every system", key="sample"
+    )
     seed: int = setting(12345, "seed of the sample", key="seed")
     concurrency: int = setting(16, "calls in flight at most")
     timeout: float = setting(120.0, "seconds to wait for a reply")
     max_retries: int = setting(6, "retries of a failed call")
     reasks: int = setting(2, "times that an unreadable reply is asked for again")
     max_cost: float | None = setting(None, "stop before spending more than this many US dollars")
-    cache: str | None = setting(None, "folder of the reply cache (default: the user's cache "
-                                "folder, or $MMAD_CACHE)")
+    cache: str | None = setting(
+        None, "folder of the reply cache (default: the user's cache folder, or $MMAD_CACHE)"
+    )
     use_cache: bool = setting(True, "keep replies, so that a rerun repeats no paid call")
 
     def __post_init__(self) -> None:
@@ -130,18 +151,8 @@ class MMADConfig:
         result["role_models"] = dict(self.role_models)
         result["skip_stages"] = list(self.skip_stages)
         if self.base_url is not None:
-            result["base_url"] = public_url(self.base_url)
+            result["base_url"] = shown_url(self.base_url)
         return result
-
-
-def public_url(url: str) -> str:
-    """A base URL as it may be shown: without user, password and query."""
-    head, separator, rest = url.partition("://")
-    if not separator:
-        head, rest = "", url
-    host, slash, path = rest.partition("/")
-    shown = host.rpartition("@")[2] + slash + path.partition("?")[0]
-    return f"{head}{separator}{shown.partition('?')[0]}"
 
 
 def option_fields() -> Mapping[str, Field[Any]]:
@@ -162,6 +173,8 @@ def _nearest(name: str, known: Iterable[str]) -> str:
 def _language_pair(
     lp: str | LanguagePair | None, source: str | None, target: str | None
 ) -> LanguagePair:
+    if lp is not None and (source is not None or target is not None):
+        raise ConfigError("give lp, or src_lang and tgt_lang, not both")
     if isinstance(lp, LanguagePair):
         return lp
     if lp is not None:
@@ -179,14 +192,24 @@ def _plain_values(given: dict[str, Any]) -> dict[str, Any]:
     if isinstance(roles, Mapping):
         given["role_models"] = tuple(sorted((str(k), str(v)) for k, v in roles.items()))
     elif roles is not None:
-        given["role_models"] = tuple(sorted(_role_model(item) for item in roles))
+        listed = _listed("role_models", roles)
+        given["role_models"] = tuple(sorted(_role_model(item) for item in listed))
     stages = given.get("skip_stages")
     if stages is not None:
-        listed = [stages] if isinstance(stages, int) else list(stages)
-        given["skip_stages"] = tuple(sorted(set(listed)))
+        chosen = [stages] if isinstance(stages, int) else _listed("skip_stages", stages)
+        # Not a set: what is no stage at all may not be hashable, and is refused by name later.
+        given["skip_stages"] = tuple(each for each in SKIPPABLE_STAGES if each in chosen) + tuple(
+            each for each in chosen if each not in SKIPPABLE_STAGES
+        )
     if isinstance(given.get("extra_body"), Mapping):
         given["extra_body"] = json.dumps(given["extra_body"], sort_keys=True)
     return given
+
+
+def _listed(name: str, values: Any) -> list[Any]:
+    if isinstance(values, (str, bytes)) or not isinstance(values, Iterable):
+        raise ConfigError(f"{name}: expected a list, not {values!r}")
+    return list(values)
 
 
 def _role_model(item: Any) -> tuple[str, str]:
@@ -195,8 +218,9 @@ def _role_model(item: Any) -> tuple[str, str]:
         if separator and model:
             return role.strip(), model.strip()
         raise ConfigError(f"role model {item!r}: expected ROLE=MODEL or ROLE=MODEL@BASE_URL")
-    role, model = item
-    return str(role), str(model)
+    if isinstance(item, (tuple, list)) and len(item) == 2:  # noqa: PLR2004 - a pair
+        return str(item[0]), str(item[1])
+    raise ConfigError(f"role model {item!r}: expected ROLE=MODEL or ROLE=MODEL@BASE_URL")
 
 
 def _check_choices(config: MMADConfig) -> None:
@@ -250,7 +274,7 @@ def _check_models(config: MMADConfig) -> None:
     if config.base_url is not None and not config.base_url.startswith(("http://", "https://")):
         raise ConfigError(
             f"base_url: expected an address starting with http:// or https://, "
-            f"not {public_url(config.base_url)!r}"
+            f"not {shown_url(config.base_url)!r}"
         )
     roles = [role for role, _ in config.role_models]
     for role in roles:

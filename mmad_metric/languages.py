@@ -25,16 +25,12 @@ class LanguagePair:
         Raises ConfigError naming the part that is no language.
         """
         parts = text.strip().split("-")
-        readings = [
-            ("-".join(parts[:cut]), "-".join(parts[cut:])) for cut in range(1, len(parts))
-        ]
+        readings = [("-".join(parts[:cut]), "-".join(parts[cut:])) for cut in range(1, len(parts))]
         if not readings:
             raise ConfigError(
                 f"language pair {text!r} needs a source and a target language, such as en-de"
             )
-        known = [
-            pair for pair in readings if language_name(pair[0]) and language_name(pair[1])
-        ]
+        known = [pair for pair in readings if language_name(pair[0]) and language_name(pair[1])]
         if len(known) > 1:
             raise ConfigError(
                 f"language pair {text!r} can be read in several ways; write regions and scripts "
@@ -71,7 +67,7 @@ class LanguagePair:
 
 def base_language(tag: str) -> str:
     """The bare language of a tag: "pt" of "pt-BR"."""
-    return tag.split("-")[0]
+    return tag.split("-", maxsplit=1)[0]
 
 
 def _tag(code: str) -> str:

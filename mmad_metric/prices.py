@@ -58,8 +58,9 @@ def estimate_tokens(text: str) -> int:
     Counted as UTF-8 bytes / 4 for ASCII and / 2.5 for the rest: common vocabularies spend about
     one token on four English letters, and on one to one and a half CJK or two Cyrillic ones.
     """
-    ascii_bytes = sum(1 for character in text if character < "\x80") if not text.isascii() else len(text)
-    other_bytes = len(text.encode("utf-8", "replace")) - ascii_bytes
+    total = len(text.encode("utf-8", "replace"))
+    ascii_bytes = total if text.isascii() else sum(map(str.isascii, text))
+    other_bytes = total - ascii_bytes
     return max(1, round(ascii_bytes / 4 + other_bytes / 2.5)) if text else 0
 
 

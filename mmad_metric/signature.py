@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
-from mmad_metric.config import MMADConfig, public_url
+from mmad_metric.addresses import shown_url
+from mmad_metric.config import MMADConfig
 from mmad_metric.version import __version__
 
 # What a score is: a mean of minus-penalties, 0 the best, higher the better.
@@ -29,9 +30,7 @@ class Observed:
     adapted: tuple[str, ...] = ()
 
     @classmethod
-    def of(
-        cls, models: Iterable[str], levels: Iterable[str], adapted: Iterable[str]
-    ) -> Observed:
+    def of(cls, models: Iterable[str], levels: Iterable[str], adapted: Iterable[str]) -> Observed:
         return cls(tuple(sorted(models)), tuple(sorted(levels)), tuple(sorted(adapted)))
 
 
@@ -75,13 +74,14 @@ def signature_fields(
 
 def _public_model(value: str) -> str:
     model, at, base_url = value.partition("@")
-    return f"{model}{at}{public_url(base_url)}" if at else model
+    return f"{model}{at}{shown_url(base_url)}" if at else model
 
 
 def format_signature(fields: Mapping[str, str], *, short: bool = False) -> str:
     """`key:value|…`; in values `%`, `|` and `:` are percent-escaped, so that it can be parsed."""
     return "|".join(
-        f"{_SHORT.get(key, key) if short else key}:{_escape(value)}" for key, value in fields.items()
+        f"{_SHORT.get(key, key) if short else key}:{_escape(value)}"
+        for key, value in fields.items()
     )
 
 

@@ -62,8 +62,8 @@ def test_a_failure_is_not_kept_and_reaches_everyone_who_waits(tmp_path: Path):
     chat = CachedChat(inner, ReplyStore(tmp_path), "id")
 
     async def two() -> list[object]:
-        return await asyncio.gather(chat.complete(ask()), chat.complete(ask()),
-                                    return_exceptions=True)  # fmt: skip
+        both = (chat.complete(ask()), chat.complete(ask()))
+        return list(await asyncio.gather(*both, return_exceptions=True))
 
     assert all(isinstance(each, SegmentFailure) for each in asyncio.run(two()))
     assert asyncio.run(chat.complete(ask())).text == "ok 2"
@@ -90,9 +90,7 @@ def other_requests() -> list[ChatRequest]:
         dataclasses.replace(base, messages=(Message("system", "hello"),)),
         dataclasses.replace(base, messages=(*base.messages, Message("assistant", ""))),
         dataclasses.replace(base, schema=ReplySchema("other", {}, read_word)),
-        dataclasses.replace(
-            base, messages=(Message("user", "hel"), Message("assistant", "lo"))
-        ),
+        dataclasses.replace(base, messages=(Message("user", "hel"), Message("assistant", "lo"))),
     ]
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -10,7 +12,7 @@ from mmad_metric.config import MMADConfig
 from mmad_metric.signature import Observed, format_signature, parse_signature, signature_fields
 
 
-def fields_of(observed: Observed = Observed(), **options: object) -> dict[str, str]:
+def fields_of(observed: Observed = Observed(), **options: Any) -> dict[str, str]:
     return signature_fields(MMADConfig.of("en-de", **options), "mmad.1@abc", "en-de", observed)
 
 
@@ -43,7 +45,7 @@ def test_a_setting_that_moves_a_number_shows(name: str):
 @pytest.mark.parametrize(
     "options", [{"concurrency": 3}, {"timeout": 9.0}, {"max_cost": 1.0}, {"cache": "x"}]
 )
-def test_a_setting_that_moves_none_does_not(options: dict[str, object]):
+def test_a_setting_that_moves_none_does_not(options: dict[str, Any]):
     assert fields_of(**options) == fields_of()
 
 
