@@ -1,0 +1,1 @@
+"""The shipped prompt packs, one folder each; read through importlib.resources."""
