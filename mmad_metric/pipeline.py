@@ -1,0 +1,146 @@
+"""One segment through the three stages: reads like the paper's figure.
+
+Calls of a segment with D disputed dimensions out of four, over R rounds:
+    4 + (calls of the D debates, each at most 3R - 2) + 1
+without the 1 where nothing was found, and 0 where there is nothing to rate.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+
+from mmad_metric.chat import ChatModel, ChatRequest, Reply, Usage
+from mmad_metric.config import MMADConfig
+from mmad_metric.errors import Reason, SegmentFailure
+from mmad_metric.mqm import Category, MQMError, Placement, Severity, Side
+from mmad_metric.rating import Segment, SegmentRating, Status
+from mmad_metric.scoring import WeightScheme
+from mmad_metric.stages.annotate import annotate
+from mmad_metric.stages.context import StageContext, side_by_side
+from mmad_metric.stages.debate import debate
+from mmad_metric.stages.judge import judge
+from mmad_metric.templates import Prompts
+
+# mt-metrics-eval writes this line where a system gave no output.
+NO_TRANSLATION_SENTINEL = "[No translation supplied]"
+
+
+@dataclass(frozen=True, slots=True)
+class Method:
+    """Everything that rating a segment needs, besides the segment."""
+
+    config: MMADConfig
+    prompts: Prompts
+    scheme: WeightScheme
+    model: ChatModel
+
+
+async def rate_segment(segment: Segment, method: Method) -> SegmentRating:
+    """Rate one segment. A segment that cannot be rated is a value with a reason.
+
+    Raises RunStopped where the whole run cannot go on.
+    """
+    known = without_call(segment, method.scheme)
+    if known is not None:
+        return known
+    meter = _Meter(method.model)
+    texts = (segment.source, segment.translation)
+    context = StageContext(texts, method.prompts, method.config, meter)
+    try:
+        rating = await _three_stages(segment, context, method.scheme)
+    except SegmentFailure as failure:
+        rating = SegmentRating(
+            segment, Status.UNSCORED, reason=failure.reason, detail=failure.detail
+        )
+    return meter.account(rating)
+
+
+async def _three_stages(
+    segment: Segment, context: StageContext, scheme: WeightScheme
+) -> SegmentRating:
+    openings = await annotate(context)
+    dimensions = context.prompts.pack.dimensions
+    outcomes = await side_by_side(
+        debate(context, dimension, opening)
+        for dimension, opening in zip(dimensions, openings, strict=True)
+    )
+    errors, analysis = await judge(context, outcomes)
+    return SegmentRating(
+        segment,
+        Status.SCORED,
+        score=scheme.segment_score(errors),
+        errors=errors,
+        outcomes=tuple(outcomes),
+        analysis=analysis,
+    )
+
+
+def without_call(segment: Segment, scheme: WeightScheme) -> SegmentRating | None:
+    """The rating of a row that no model needs to see, None for any other.
+
+    No source to judge by: unscored, `empty_source`. The placeholder for a missing output:
+    unscored, `missing_translation`. An empty (or blank) translation: one major omission of the
+    whole source, flagged `empty_translation`.
+    """
+    if not segment.source.strip():
+        return SegmentRating(segment, Status.UNSCORED, reason=Reason.EMPTY_SOURCE)
+    if segment.translation.strip() == NO_TRANSLATION_SENTINEL:
+        return SegmentRating(segment, Status.UNSCORED, reason=Reason.MISSING_TRANSLATION)
+    if segment.translation.strip():
+        return None
+    omission = MQMError(
+        segment.source,
+        Category("accuracy", "omission"),
+        Severity.MAJOR,
+        Side.SOURCE,
+        0,
+        len(segment.source),
+        Placement.WHOLE,
+    )
+    return SegmentRating(
+        segment,
+        Status.SCORED,
+        score=scheme.segment_score([omission]),
+        errors=(omission,),
+        flags=("empty_translation",),
+    )
+
+
+class _Meter:
+    """Counts what one segment uses, by role, failed calls included."""
+
+    def __init__(self, inner: ChatModel) -> None:
+        self._inner = inner
+        self._usage: dict[str, Usage] = {}
+        self._models: set[str] = set()
+        self._levels: set[str] = set()
+        self._adapted: set[str] = set()
+
+    async def complete(self, request: ChatRequest) -> Reply:
+        try:
+            reply = await self._inner.complete(request)
+        except SegmentFailure as failure:
+            self._add(request.role, failure.usage or Usage())
+            raise
+        self._add(request.role, reply.usage)
+        self._models.add(reply.model)
+        self._levels.add(reply.level)
+        self._adapted.update(reply.adapted)
+        return reply
+
+    def _add(self, role: str, usage: Usage) -> None:
+        self._usage[role] = self._usage.get(role, Usage()) + usage
+
+    def account(self, rating: SegmentRating) -> SegmentRating:
+        return replace(
+            rating,
+            usage=dict(sorted(self._usage.items())),
+            models=_named(self._models),
+            levels=_named(self._levels),
+            adapted=_named(self._adapted),
+        )
+
+
+def _named(values: Iterable[str]) -> tuple[str, ...]:
+    return tuple(sorted(value for value in values if value))

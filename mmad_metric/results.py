@@ -1,0 +1,130 @@
+"""What a run adds up to: counts, means and usage of each system, never a made-up score."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from decimal import Decimal
+from typing import Any
+
+from mmad_metric.chat import Usage
+from mmad_metric.mqm import MQMError
+from mmad_metric.rating import SegmentRating, Status
+from mmad_metric.scoring import WeightScheme, count_errors
+from mmad_metric.signature import Observed
+
+
+@dataclass
+class SystemTotals:
+    """Running totals of one system; memory grows with its distinct segments by a few bytes."""
+
+    name: str
+    scheme: WeightScheme
+    n_segments: int = 0
+    n_scored: int = 0
+    n_not_sampled: int = 0
+    reasons: Counter[str] = field(default_factory=Counter)
+    errors: Counter[str] = field(default_factory=Counter)
+    by_dimension: dict[str, Counter[str]] = field(default_factory=dict)
+    usage: dict[str, Usage] = field(default_factory=dict)
+    models: set[str] = field(default_factory=set)
+    levels: set[str] = field(default_factory=set)
+    adapted: set[str] = field(default_factory=set)
+    _sum: Decimal = Decimal(0)
+    _penalties: dict[str, Decimal] = field(default_factory=dict)
+    _seen: set[int] = field(default_factory=set)
+
+    def add(self, rating: SegmentRating) -> None:
+        """Count one more row of this system."""
+        self.n_segments += 1
+        if rating.status is Status.NOT_SAMPLED:
+            self.n_not_sampled += 1
+            return
+        self._add_usage(rating)
+        if rating.reason is not None:
+            self.reasons[rating.reason.value] += 1
+        if rating.score is None:
+            return
+        self.n_scored += 1
+        self._sum += Decimal(repr(rating.score))
+        self.errors.update(count_errors(rating.errors))
+        for error in rating.errors:
+            self._add_error(error)
+
+    def _add_error(self, error: MQMError) -> None:
+        dimension = error.category.dimension
+        counts = self.by_dimension.setdefault(dimension, Counter())
+        counts[f"n_{error.severity.value}"] += 1
+        self._penalties[dimension] = self._penalties.get(
+            dimension, Decimal(0)
+        ) + self.scheme.weight(error)
+
+    def _add_usage(self, rating: SegmentRating) -> None:
+        """A row that repeats an earlier pair was not paid for again."""
+        pair = hash((rating.segment.source, rating.segment.translation))
+        if pair not in self._seen:
+            self._seen.add(pair)
+            for role, usage in rating.usage.items():
+                self.usage[role] = self.usage.get(role, Usage()) + usage
+        self.models.update(rating.models)
+        self.levels.update(rating.levels)
+        self.adapted.update(rating.adapted)
+
+    @property
+    def score(self) -> float | None:
+        """The mean over the scored segments, None when there are none."""
+        return float(self._sum / self.n_scored) + 0.0 if self.n_scored else None
+
+    @property
+    def n_unscored(self) -> int:
+        return sum(self.reasons.values())
+
+    @property
+    def n_rated(self) -> int:
+        """Rows that were to be rated: all but those left out of the sample."""
+        return self.n_segments - self.n_not_sampled
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain values, as in results and in a run file's summary."""
+        return {
+            "system": self.name,
+            "score": self.score,
+            "n_segments": self.n_segments,
+            "n_scored": self.n_scored,
+            "n_unscored": self.n_unscored,
+            "n_not_sampled": self.n_not_sampled,
+            "reasons": dict(sorted(self.reasons.items())),
+            "n_major": self.errors["n_major"],
+            "n_minor": self.errors["n_minor"],
+            "n_non_translation": self.errors["n_non_translation"],
+            "by_dimension": self.dimensions(),
+            "usage": usage_dict(self.usage),
+        }
+
+    def dimensions(self) -> dict[str, dict[str, int | float]]:
+        """Errors by severity and penalty points by dimension, e.g. accuracy."""
+        return {
+            name: {
+                **{f"n_{each}": counts[f"n_{each}"] for each in ("major", "minor")},
+                **{key: counts[key] for key in ("n_critical", "n_neutral") if counts[key]},
+                "penalty": float(self._penalties[name]),
+            }
+            for name, counts in sorted(self.by_dimension.items())
+        }
+
+
+def usage_dict(usage: Mapping[str, Usage]) -> dict[str, Any]:
+    """Totals, and the same by role."""
+    total = sum(usage.values(), Usage())
+    roles = {role: usage[role].to_dict() for role in sorted(usage)}
+    return {**total.to_dict(), "by_role": roles}
+
+
+def observed(totals: list[SystemTotals]) -> Observed:
+    """What the replies of all systems told about models and servers."""
+    return Observed.of(
+        set().union(*(each.models for each in totals)),
+        set().union(*(each.levels for each in totals)),
+        set().union(*(each.adapted for each in totals)),
+    )

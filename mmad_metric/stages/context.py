@@ -1,0 +1,46 @@
+"""What a stage works with: the segment's texts, the prompts, the settings, the model."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Coroutine, Iterable
+from dataclasses import dataclass
+from typing import Any, TypeVar
+
+from mmad_metric.chat import ChatModel, ChatRequest, Message, ReplySchema
+from mmad_metric.config import MMADConfig
+from mmad_metric.errors import RunStopped
+from mmad_metric.templates import Prompts
+
+Value = TypeVar("Value")
+
+
+@dataclass(frozen=True, slots=True)
+class StageContext:
+    """texts is the segment's (source, translation)."""
+
+    texts: tuple[str, str]
+    prompts: Prompts
+    config: MMADConfig
+    model: ChatModel
+
+    async def ask(self, role: str, messages: tuple[Message, ...], schema: ReplySchema) -> Any:
+        """One request; the value that the schema reads from the reply.
+
+        Raises SegmentFailure or RunStopped, as the model does.
+        """
+        reply = await self.model.complete(ChatRequest(role, messages, schema, self.texts))
+        return schema.read(reply.text, self.texts)
+
+
+async def side_by_side(work: Iterable[Coroutine[Any, Any, Value]]) -> list[Value]:
+    """Run together, wait for all, then raise the first failure in order, if any.
+
+    The others are not cut off: their replies are paid for, and a rerun finds them in the cache.
+    """
+    results = await asyncio.gather(*work, return_exceptions=True)
+    failures = [result for result in results if isinstance(result, BaseException)]
+    failures.sort(key=lambda failure: not isinstance(failure, RunStopped))
+    if failures:
+        raise failures[0]
+    return [result for result in results if not isinstance(result, BaseException)]
