@@ -1,0 +1,153 @@
+"""The Python face: `rate(sources, translations, lp="en-de")` and its result."""
+
+from __future__ import annotations
+
+import math
+import warnings
+from collections.abc import Callable, Iterable, Mapping, Set
+from dataclasses import dataclass
+from typing import Any
+
+from mmad_metric.blocking import run_blocking
+from mmad_metric.config import MMADConfig
+from mmad_metric.errors import ConfigError, InputError
+from mmad_metric.rating import Segment, SegmentRating
+from mmad_metric.results import SystemTotals, observed
+from mmad_metric.session import Plan, open_session
+
+OnRating = Callable[[SegmentRating], None]
+
+
+@dataclass(frozen=True, slots=True)
+class MMADResult:
+    """Ratings of one system's segments, in input order, and their totals."""
+
+    ratings: tuple[SegmentRating, ...]
+    totals: SystemTotals
+    signature: str
+
+    @property
+    def score(self) -> float | None:
+        """The system score: mean over the scored segments; <= 0, 0 is perfect, higher is
+        better. None when no segment was scored."""
+        return self.totals.score
+
+    @property
+    def scores(self) -> list[float | None]:
+        """Segment scores; None where unscored or not sampled."""
+        return [rating.score for rating in self.ratings]
+
+    def to_dict(self, *, return_debates: bool = False) -> dict[str, Any]:
+        """The result as `evaluate` users get it; see docs/python.md for every key."""
+        totals = self.totals.to_dict()
+        reasons = [rating.reason for rating in self.ratings]
+        result: dict[str, Any] = {
+            "score": self.score,
+            "scores": self.scores,
+            "spans": [[error.to_dict() for error in rating.errors] for rating in self.ratings],
+            "statuses": [rating.status.value for rating in self.ratings],
+            "reasons": [reason.value if reason else None for reason in reasons],
+            "n_segments": totals["n_segments"],
+            "n_scored": totals["n_scored"],
+            "n_unscored": totals["n_unscored"],
+            "n_not_sampled": totals["n_not_sampled"],
+            "n_major": totals["n_major"],
+            "n_minor": totals["n_minor"],
+            "n_non_translation": totals["n_non_translation"],
+            "by_dimension": totals["by_dimension"],
+            "usage": totals["usage"],
+            "signature": self.signature,
+        }
+        if return_debates:
+            result["debates"] = [
+                {outcome.dimension: outcome.to_dict() for outcome in rating.outcomes}
+                for rating in self.ratings
+            ]
+        return result
+
+
+def rate(
+    sources: Iterable[str],
+    translations: Iterable[str],
+    *,
+    references: Iterable[Any] | None = None,
+    on_rating: OnRating | None = None,
+    config: MMADConfig | None = None,
+    **options: Any,
+) -> MMADResult:
+    """Rate translations segment by segment.
+
+    sources, translations: as many of each, one segment an item; references: accepted and not
+    used (a warning says so); on_rating: called with each rating, in input order, as it gets
+    ready; options: the fields of MMADConfig (`lp="en-de"`, `model=…`, `base_url=…`), or a
+    whole `config`. Works inside a running event loop, from any thread.
+
+    Raises InputError, ConfigError before any call; RunStopped when the server refuses the run
+    (finished replies stay in the cache: rating again goes on from there).
+    """
+    plan, segments = prepare((sources, translations, references), config, options)
+    return run_blocking(lambda: _rate(plan, segments, on_rating))
+
+
+async def rate_async(
+    sources: Iterable[str],
+    translations: Iterable[str],
+    *,
+    references: Iterable[Any] | None = None,
+    on_rating: OnRating | None = None,
+    config: MMADConfig | None = None,
+    **options: Any,
+) -> MMADResult:
+    """`rate` for callers that are async themselves."""
+    plan, segments = prepare((sources, translations, references), config, options)
+    return await _rate(plan, segments, on_rating)
+
+
+def prepare(
+    texts: tuple[Any, Any, Any], config: MMADConfig | None, options: Mapping[str, Any]
+) -> tuple[Plan, list[Segment]]:
+    """Check texts (sources, translations, references) and settings; no call is made."""
+    if config is not None and options:
+        raise ConfigError("give a config or single options, not both")
+    plan = Plan.of(config or MMADConfig.of(**options))
+    sources, translations = as_texts("sources", texts[0]), as_texts("translations", texts[1])
+    if len(sources) != len(translations):
+        raise InputError(
+            f"{len(sources)} sources but {len(translations)} translations: expected one source "
+            "for each translation"
+        )
+    if texts[2] is not None:
+        warnings.warn("references are not used by this metric", stacklevel=3)
+    pairs = zip(sources, translations, strict=True)
+    return plan, [Segment(*pair, index=index) for index, pair in enumerate(pairs)]
+
+
+def as_texts(name: str, values: Any) -> list[str]:
+    """A list of strings from any iterable of strings. Raises InputError with the index."""
+    # A dict or a table would be read as its keys, a set in no order at all.
+    unordered = isinstance(values, (str, bytes, Mapping, Set)) or hasattr(values, "columns")
+    if unordered or not isinstance(values, Iterable):
+        raise InputError(f"{name}: expected a list of strings, not {_shown(values)}")
+    texts = list(values)
+    for index, text in enumerate(texts):
+        if not isinstance(text, str):
+            raise InputError(f"{name}[{index}]: expected a string, not {_shown(text)}")
+    return [str(text) for text in texts]
+
+
+def _shown(value: object) -> str:
+    if value is None or (isinstance(value, float) and math.isnan(value)):
+        return repr(value)
+    return f"{type(value).__name__} {repr(value)[:60]}"
+
+
+async def _rate(plan: Plan, segments: list[Segment], on_rating: OnRating | None) -> MMADResult:
+    totals = SystemTotals("", plan.scheme)
+    ratings: list[SegmentRating] = []
+    async with open_session(plan) as session:
+        async for rating in session.rate(segments, len(segments)):
+            totals.add(rating)
+            ratings.append(rating)
+            if on_rating is not None:
+                on_rating(rating)
+    return MMADResult(tuple(ratings), totals, plan.signature(observed([totals])))

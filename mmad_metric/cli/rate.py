@@ -1,0 +1,230 @@
+"""The main command: rate one or several systems, streaming, resumable."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import logging
+import sys
+from contextlib import ExitStack
+from dataclasses import dataclass, field
+from typing import Any
+
+from tqdm import tqdm
+
+from mmad_metric.blocking import run_blocking
+from mmad_metric.cli.exits import EXIT_ERROR, EXIT_INTERRUPTED, EXIT_OK, EXIT_UNSCORED
+from mmad_metric.cli.forecast import print_forecast
+from mmad_metric.cli.options import config_from
+from mmad_metric.cli.output import (
+    Style,
+    json_output,
+    segment_dict,
+    segment_line,
+    span_lines,
+    text_output,
+)
+from mmad_metric.connect import Connection, role_prices
+from mmad_metric.errors import InputError, RunStopped
+from mmad_metric.files import Inputs, open_inputs
+from mmad_metric.local_model import SHIPPED_NOTICE, parse_local
+from mmad_metric.rating import SegmentRating, Status
+from mmad_metric.results import SystemTotals, observed
+from mmad_metric.run_file import RunWriter
+from mmad_metric.session import Plan, Session, open_session
+
+
+@dataclass
+class Run:
+    """One invocation: what was asked, what is read, what has come so far."""
+
+    options: argparse.Namespace
+    plan: Plan
+    inputs: Inputs
+    writer: RunWriter | None
+    totals: dict[str, SystemTotals]
+    shown: list[dict[str, Any]] = field(default_factory=list)
+    connection: Connection | None = None
+
+    @property
+    def style(self) -> Style:
+        return Style(self.options.width, self.options.short)
+
+    @property
+    def done(self) -> int:
+        return sum(totals.n_segments for totals in self.totals.values())
+
+
+def run_rate(options: argparse.Namespace) -> int:
+    """Rate what the options name; returns the exit status."""
+    _check(options)
+    logging.basicConfig(
+        format="mmad: %(message)s", level=logging.ERROR if options.quiet else logging.WARNING
+    )
+    plan = Plan.of(config_from(options))
+    inputs = open_inputs(
+        options.sources,
+        options.systems,
+        references=options.references,
+        names=options.names,
+        tsv=options.tsv,
+    )
+    if options.dry_run:
+        print_forecast(plan, inputs, as_json=options.format == "json")
+        return EXIT_OK
+    _tell(options, _notices(plan, options))
+    totals = {each.name: SystemTotals(each.name, plan.scheme) for each in inputs.systems}
+    with ExitStack() as stack:
+        writer = stack.enter_context(RunWriter(options.output)) if options.output else None
+        return _rate(Run(options, plan, inputs, writer, totals))
+
+
+def _check(options: argparse.Namespace) -> None:
+    if not 0 <= options.width <= 10:  # noqa: PLR2004 - beyond it lies rounding noise
+        raise InputError(f"--width: {options.width} is not from 0 to 10")
+    if options.sentence_level and options.show_spans:
+        raise InputError("-sl and --show-spans both print the segments: choose one")
+
+
+def _notices(plan: Plan, options: argparse.Namespace) -> list[str]:
+    notices = []
+    local = parse_local(plan.config.model)
+    if local is not None and local.is_shipped:
+        notices.append(SHIPPED_NOTICE)
+    if options.references and "mmad" not in options.references:
+        notices.append("references are kept in the run file, but not used by the metric")
+    if not plan.config.use_cache:
+        notices.append("no cache: an interrupted run starts from the beginning")
+    if plan.prompts.demo_pair != str(plan.config.lp):
+        notices.append(
+            f"no demonstrations for {plan.config.lp}: those of {plan.prompts.demo_pair} are used"
+        )
+    return notices
+
+
+def _tell(options: argparse.Namespace, lines: list[str]) -> None:
+    if not options.quiet:
+        for line in lines:
+            print(f"mmad: {line}", file=sys.stderr)
+
+
+def _rate(run: Run) -> int:
+    try:
+        run_blocking(lambda: _stream(run))
+    except KeyboardInterrupt:
+        print(f"mmad: interrupted; {_progress(run)}", file=sys.stderr)
+        return EXIT_INTERRUPTED
+    except RunStopped as stopped:
+        print(f"mmad: stopped: {stopped}; {_progress(run)}", file=sys.stderr)
+        return EXIT_ERROR
+    _print_result(run)
+    _tell(run.options, _account(run))
+    return EXIT_UNSCORED if any(each.n_unscored for each in run.totals.values()) else EXIT_OK
+
+
+def _progress(run: Run) -> str:
+    """How far it came, and how to go on."""
+    text = f"{run.done} of {run.inputs.total} segments are finished"
+    if run.writer is not None:
+        text += f" and stand in {run.writer.part}"
+    if run.plan.config.use_cache:
+        return f"{text}; the same command again goes on from here (replies are in the cache)"
+    return f"{text}; without a cache the same command starts from the beginning"
+
+
+async def _stream(run: Run) -> None:
+    systems = [(each.name, each.n_segments) for each in run.inputs.systems]
+    async with open_session(run.plan) as session:
+        run.connection = session.connection
+        if run.writer is not None:
+            run.writer.write_header(run.plan.header(systems))
+        await _rate_all(run, session)
+    if run.writer is not None:
+        run.writer.write_summary(_summary(run))
+        run.writer.commit()
+
+
+async def _rate_all(run: Run, session: Session) -> None:
+    silent = run.options.quiet or not sys.stderr.isatty()
+    with tqdm(total=run.inputs.total, unit="seg", disable=silent, file=sys.stderr) as bar:
+        async for rating in session.rate(run.inputs.segments(), run.inputs.n_rows):
+            run.totals[rating.segment.system].add(rating)
+            if run.writer is not None:
+                run.writer.write_rating(rating)
+            _print_segment(run, rating)
+            bar.update()
+            if run.options.strict and rating.status is Status.UNSCORED:
+                segment = rating.segment
+                raise RunStopped(
+                    f"--strict: {segment.system} segment {segment.index + 1} is unscored "
+                    f"({rating.reason.value if rating.reason else ''} {rating.detail})".rstrip()
+                )
+
+
+def _print_segment(run: Run, rating: SegmentRating) -> None:
+    options = run.options
+    if options.sentence_level:
+        named = len(run.totals) > 1
+        line = segment_line(rating, run.style, bare=options.score_only, named=named)
+        tqdm.write(line, file=sys.stdout)
+    elif options.show_spans and rating.status is not Status.NOT_SAMPLED:
+        if options.format == "json":
+            run.shown.append(segment_dict(rating))
+        else:
+            tqdm.write(span_lines(rating, run.style), file=sys.stdout)
+
+
+def _summary(run: Run) -> dict[str, Any]:
+    totals = list(run.totals.values())
+    return {
+        "signature": run.plan.signature(observed(totals)),
+        "systems": [each.to_dict() for each in totals],
+    }
+
+
+def _print_result(run: Run) -> None:
+    options, systems = run.options, list(run.totals.values())
+    if options.sentence_level:
+        return
+    signature = run.plan.signature_fields(observed(systems))
+    if options.score_only:
+        for each in systems:
+            prefix = f"{each.name}\t" if len(systems) > 1 else ""
+            print(prefix + run.style.number(each.score))
+    elif options.format == "text":
+        print(text_output(systems, signature, run.style))
+    else:
+        text = json_output(systems, signature, run.style)
+        if options.show_spans:
+            text = json.dumps(
+                {"systems": json.loads(text), "segments": run.shown}, indent=1, ensure_ascii=False
+            )
+        print(text)
+
+
+def _account(run: Run) -> list[str]:
+    """What this run paid; replies that came from the cache are told here alone."""
+    connection = run.connection
+    if connection is None:
+        return []
+    usage = connection.gate.usage
+    paid = (
+        f"{usage.calls} calls, {connection.hits} replies from the cache; "
+        f"{usage.prompt_tokens} prompt tokens ({usage.cached_tokens} cached by the server), "
+        f"{usage.completion_tokens} completion tokens, {_spent(run, connection)}"
+    )
+    lines = [paid]
+    for each in run.totals.values():
+        if each.n_unscored:
+            reasons = ", ".join(f"{count} {name}" for name, count in sorted(each.reasons.items()))
+            lines.append(f"{each.name}: {each.n_unscored} segments are unscored: {reasons}")
+    return lines
+
+
+def _spent(run: Run, connection: Connection) -> str:
+    config = run.plan.config
+    if parse_local(config.model) is not None and not config.role_models:
+        return "no cost"
+    if None in role_prices(config).values():
+        return "cost unknown (no price list for this model at this server)"
+    return f"${connection.gate.spent:.4f}"
