@@ -1,0 +1,108 @@
+"""Makes `evaluate.load("mmad")` work: a one-line file in evaluate's cache of modules."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import shutil
+import sys
+import time
+import uuid
+from pathlib import Path
+
+from mmad_metric.errors import InputError
+
+__all__ = ["modules_cache", "register"]
+
+# The class stays in the installed package: an upgrade needs no new file, and there is no second
+# copy of the package's state.
+SHIM = "from mmad_metric.mmad import Mmad  # From: mmad-metric\n"
+SCRIPT = "mmad.py"
+METRIC = Path("evaluate_modules", "metrics", "evaluate-metric--mmad")
+# evaluate takes every folder with a name of 64 characters for a version of the metric. Ours
+# never changes, so that an upgrade writes over what the last release wrote.
+VERSION = hashlib.sha256(b"mmad-metric").hexdigest()
+
+
+def register(*, undo: bool = False) -> Path:
+    """Write the file by which `evaluate.load("mmad")` finds this package, and return its path.
+
+    It is found offline, and online as long as the Hub has no metric of that name. Any number
+    of processes may do this at once, any number of times. undo: remove it again.
+
+    Raises InputError when evaluate's cache of modules is not writable.
+    """
+    folder = modules_cache().absolute() / METRIC / VERSION
+    try:
+        if undo:
+            _remove(folder)
+        else:
+            _write(folder)
+            _make_newest(folder)
+    except OSError as error:
+        raise InputError(
+            f"cannot {'remove' if undo else 'write'} {folder / SCRIPT}: "
+            f"{error.strerror or error}. Set HF_HOME or HF_MODULES_CACHE to a folder that is "
+            "writable, or load the metric by its path: evaluate.load(mmad_metric.mmad.__file__)"
+        ) from error
+    return folder / SCRIPT
+
+
+def modules_cache() -> Path:
+    """The folder where evaluate keeps modules, without the two seconds of importing evaluate.
+
+    Once imported, evaluate holds on to what it read from the environment then: ask it.
+    """
+    loaded = sys.modules.get("evaluate.config")
+    if loaded is not None:
+        return Path(loaded.HF_MODULES_CACHE)
+    caches = os.getenv("XDG_CACHE_HOME", "~/.cache")
+    home = os.path.expanduser(os.getenv("HF_HOME", os.path.join(caches, "huggingface")))
+    return Path(os.getenv("HF_MODULES_CACHE", os.path.join(home, "modules")))
+
+
+def _write(folder: Path) -> None:
+    """Put the whole folder in place in one step: evaluate fails on a version without script."""
+    folder.parent.mkdir(parents=True, exist_ok=True)
+    draft = _draft_beside(folder)
+    draft.mkdir()
+    try:
+        (draft / SCRIPT).write_text(SHIM, encoding="utf-8")
+        try:
+            draft.rename(folder)
+        except OSError:  # it is there already
+            (draft / SCRIPT).replace(folder / SCRIPT)
+    finally:
+        shutil.rmtree(draft, ignore_errors=True)
+
+
+def _make_newest(folder: Path) -> None:
+    """Of several versions, evaluate takes the one whose script was changed last; another's clock
+    may run ahead of ours."""
+    others = [
+        version / SCRIPT
+        for version in folder.parent.iterdir()
+        if len(version.name) == len(VERSION) and version != folder
+    ]
+    times = [other.stat().st_mtime + 1 for other in others if other.is_file()]
+    newest = max([time.time(), *times])
+    os.utime(folder / SCRIPT, (newest, newest))
+
+
+def _remove(folder: Path) -> None:
+    draft = _draft_beside(folder)
+    try:
+        folder.rename(draft)
+    except FileNotFoundError:
+        return
+    shutil.rmtree(draft)
+    for parent in list(folder.parents)[: len(METRIC.parts)]:
+        try:
+            parent.rmdir()
+        except OSError:  # others keep something there
+            return
+
+
+def _draft_beside(folder: Path) -> Path:
+    """A new name on the same disk that evaluate does not take for a version."""
+    return folder.with_name(f".mmad-{uuid.uuid4().hex}")
