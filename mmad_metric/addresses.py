@@ -41,6 +41,12 @@ class Address:
     secrets: tuple[str, ...] = field(default=(), repr=False)
 
     @property
+    def is_loopback(self) -> bool:
+        """Whether the server is on this machine."""
+        host = urlsplit(self.url).hostname or ""
+        return host in ("localhost", "::1") or host.startswith("127.")
+
+    @property
     def tried(self) -> str:
         """The URL of a chat call as it may be shown."""
         names = [

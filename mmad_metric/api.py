@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import math
 import warnings
-from collections.abc import Callable, Iterable, Mapping, Set
+from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from typing import Any
 
@@ -125,8 +126,8 @@ def prepare(
 def as_texts(name: str, values: Any) -> list[str]:
     """A list of strings from any iterable of strings. Raises InputError with the index."""
     # A dict or a table would be read as its keys, a set in no order at all.
-    unordered = isinstance(values, (str, bytes, Mapping, Set)) or hasattr(values, "columns")
-    if unordered or not isinstance(values, Iterable):
+    unordered = isinstance(values, (Mapping, AbstractSet)) or hasattr(values, "columns")
+    if unordered or isinstance(values, (str, bytes)) or not isinstance(values, Iterable):
         raise InputError(f"{name}: expected a list of strings, not {_shown(values)}")
     texts = list(values)
     for index, text in enumerate(texts):

@@ -103,9 +103,8 @@ async def _open(
     else:
         llama = stack.enter_context(LocalServer(local, concurrency=config.concurrency))
         server, endpoint = local.identity, _local_endpoint(config, llama)
-        bottom = LocalChat(await stack.enter_async_context(OpenAIChat(endpoint)))
-        # More calls than it has slots would only wait in its queue, against the clock.
-        bottom = LimitedChat(bottom, Gate(llama.slots), config.max_tokens)
+        chat = await stack.enter_async_context(OpenAIChat(endpoint))
+        bottom = LocalChat(chat, llama)
     price = None if local else find_price(model, base_url)
     limited = LimitedChat(bottom, connection.gate, config.max_tokens, price)
     identity = identity_of(

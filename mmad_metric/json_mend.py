@@ -44,7 +44,6 @@ _NEIGHBOUR = {
     for quote, closers in _CLOSERS.items()
 }
 _GOES_ON = re.compile(rf"\s*[{_QUOTES}]\s*[,:\]}}]")
-_GUESS_GOES_ON = re.compile(rf"\s*[{_QUOTES},:\]}}]")
 _ESCAPE = re.compile(
     r"\\(u[0-9a-fA-F]{4}|x[0-9a-fA-F]{2}|U00(?:0[0-9a-fA-F]|10)[0-9a-fA-F]{4}|.)", re.DOTALL
 )
@@ -87,13 +86,13 @@ def mend(text: str, start: int, *, guess: bool) -> Mended | None:
             word = token["word"] or token["number"]
             out.append(_WORDS.get(word, word))
         if not opened:
-            return None if goes_on(text, position, guess=guess) else Mended("".join(out), position)
+            return None if goes_on(text, position) else Mended("".join(out), position)
     return None
 
 
-def goes_on(text: str, end: int, *, guess: bool = False) -> bool:
+def goes_on(text: str, end: int) -> bool:
     """Whether the text shows that a value did not end there after all."""
-    return (_GUESS_GOES_ON if guess else _GOES_ON).match(text, end) is not None
+    return _GOES_ON.match(text, end) is not None
 
 
 def _take_mark(mark: str, opened: list[str], out: list[str]) -> bool:

@@ -31,7 +31,6 @@ _MAX_RAW = 100  # characters of a label that are kept
 _MAX_READ = 200  # characters of a label that are looked at
 # High enough that minor/major, addition/edition, mistranslation/non-translation stay apart.
 _CLOSE = 0.85
-_SHORTEST, _LONGEST = 4, 40  # characters of a label that are compared at all
 _VERY_CLOSE = 0.93  # for the one label that condemns the whole segment
 
 _INVISIBLE = re.compile("[\u00ad\u200b-\u200f\u2060-\u2064\ufeff]")
@@ -214,9 +213,6 @@ def _near(phrase: str, asked: str | None) -> Category | None:
 
 
 def _closest(word: str, words: Iterable[str], cutoff: float) -> str | None:
-    """The most similar word; short words and long phrases are too chancy to compare."""
-    if not _SHORTEST <= len(word) <= _LONGEST:
-        return None
     found = difflib.get_close_matches(word, list(words), n=1, cutoff=cutoff)
     return found[0] if found else None
 

@@ -34,7 +34,7 @@ MOST_THREADS = 8
 PROMPT_CACHE = 512
 
 _READY = "listening: "
-# The first entry of the path is the current folder, where anything may lie.
+# An own "" in the path would put the current folder, where anything may lie, before the rest.
 _CHILD = (
     "import sys; sys.path[:] = filter(None, sys.path); "
     "from mmad_metric.local_chat import serve; serve(sys.argv[1])"
@@ -135,7 +135,8 @@ def _spawn(settings: str, log: IO[str]) -> subprocess.Popen[str]:
         # the machine replies take many times as long.
         "OMP_WAIT_POLICY": "passive",
         **os.environ,
-        "PYTHONPATH": os.pathsep.join(filter(None, sys.path)),
+        # The child finds what we find, in the same order. "" is the current folder.
+        "PYTHONPATH": os.pathsep.join(folder or os.getcwd() for folder in sys.path),
         "PYTHONUTF8": "1",
     }
     return subprocess.Popen(  # noqa: S603 - this very Python, no shell

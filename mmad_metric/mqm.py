@@ -108,10 +108,14 @@ class Annotation:
     flags: tuple[str, ...] = ()
 
     def to_reply(self) -> dict[str, Any]:
-        """The annotation in the reply shape that agents use among themselves."""
+        """The annotation in the reply shape that agents use among themselves.
+
+        The agent's own label only where it was not understood: it says more than "other".
+        """
+        unknown = "unknown_category" in self.flags and self.raw_category
         return {
             "error_span": self.span,
-            "category": self.raw_category or str(self.category),
+            "category": unknown or str(self.category),
             "severity": self.severity.value,
             "is_source_error": self.is_source_error,
         }

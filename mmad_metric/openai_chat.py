@@ -320,12 +320,17 @@ def _open_client(
         max_keepalive_connections=endpoint.concurrency,
         keepalive_expiry=KEEP_IDLE,
     )
-    hooks = {"response": [on_response]}
+    settings: dict[str, Any] = {
+        "limits": limits,
+        "event_hooks": {"response": [on_response]},
+        # A proxy of the environment is for the world outside, not for this machine.
+        "trust_env": not address.is_loopback,
+    }
     try:
         # Needs the extra openai[aiohttp]; a third of the other transport's time per call.
-        http = openai.DefaultAioHttpClient(limits=limits, event_hooks=hooks)
+        http = openai.DefaultAioHttpClient(**settings)
     except RuntimeError:
-        http = openai.DefaultAsyncHttpxClient(limits=limits, event_hooks=hooks)
+        http = openai.DefaultAsyncHttpxClient(**settings)
     shared: dict[str, Any] = {
         "api_key": key,
         "base_url": address.url,

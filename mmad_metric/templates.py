@@ -17,7 +17,7 @@ import jinja2
 from mmad_metric.chat import Message
 from mmad_metric.errors import PackError
 from mmad_metric.languages import LanguagePair
-from mmad_metric.mqm import Annotation
+from mmad_metric.mqm import NON_TRANSLATION, Annotation
 from mmad_metric.packs import Demo, Dimension, Pack, fallback_order
 from mmad_metric.rating import Position
 
@@ -195,9 +195,12 @@ class Prompts:
 
 
 def demos_for(demos: Sequence[Demo], dimension: str) -> list[Demo]:
-    """The demonstrations that an agent of one dimension gets: its own, then the shared ones."""
-    own = [demo for demo in demos if demo.dimension == dimension]
-    return own + [demo for demo in demos if demo.dimension == "non-translation"]
+    """The demonstrations that an agent of one dimension gets: the shared ones, then its own.
+
+    Non-translation comes first, being the rarest answer: models lean towards the last one shown.
+    """
+    shared = [demo for demo in demos if demo.dimension == NON_TRANSLATION]
+    return shared + [demo for demo in demos if demo.dimension == dimension]
 
 
 def check_prompts(prompts: Prompts) -> None:

@@ -27,7 +27,7 @@ ROOT = Path(__file__).resolve().parent.parent / PACKAGE
 # The rooms of the house from the ground up. A module may import what stands before it: in an
 # earlier row, or further left in its own. A package's own name is its __init__.
 LAYERS = {
-    "the ground": "version errors blocking",
+    "the ground": "version errors blocking addresses",
     "the seam to a model": "chat",
     "MQM values": "mqm label_words labels normalise spans merging languages rating scoring",
     "settings": "config signature results",
@@ -36,14 +36,14 @@ LAYERS = {
     "one segment": "stages stages.context stages.annotate stages.debate stages.judge pipeline",
     "many segments": "runner",
     "prices": "prices",
-    "talking to a server": "addresses endpoint dialect refusals completions verdicts openai_chat",
+    "talking to a server": "endpoint dialect refusals completions verdicts openai_chat",
     "the embedded model": "span_schema local_model local_setup local_chat",
     "around a model": "cache limits reasking connect",
     "files": "lines json_lines tables system_names files run_lines run_file",
     "a run": "session forecast testing",
-    "the Python face": "api register __init__",
-    "the command line": "cli.options cli.output cli.forecast cli.rate cli.prompts cli.local "
-    "cli.register cli cli.__main__",
+    "the Python face": "api registration __init__",
+    "the command line": "cli.exits cli.options cli.output cli.forecast cli.rate cli.prompts "
+    "cli.local cli.register cli cli.__main__",
     "the evaluate face": "metric_inputs mmad",
 }
 PLACE = {name: place for place, name in enumerate(" ".join(LAYERS.values()).split())}
@@ -161,7 +161,7 @@ def _submodule(package: str, name: str) -> str:
 
 def _is_face(name: str) -> bool:
     """Faces may load heavy parts when they need them; nobody else hides an import."""
-    return name in ("__init__", "mmad", "register") or name.partition(".")[0] == "cli"
+    return name in ("__init__", "mmad", "registration") or name.partition(".")[0] == "cli"
 
 
 # -- the order of the rooms

@@ -130,6 +130,13 @@ def test_the_way_back_never_cuts_a_character() -> None:
     assert folded.stretch(2, 3) == (2, 3)
 
 
+def test_the_way_back_from_a_space_is_the_whole_run_of_blanks() -> None:
+    folded = fold("a \u00a0\u200b b")
+    assert folded.text == "a b"
+    assert folded.stretch(1, 2) == (1, 5)
+    assert folded.stretch(0, 3) == (0, 6)
+
+
 @pytest.mark.parametrize(
     ("words", "bare"),
     [

@@ -78,3 +78,14 @@ def test_a_404_names_the_url_tried_and_the_model(end: str) -> None:
         ask(server.url + end)
     assert f"no model 'judge-1' at {server.url}/chat/completions" in str(caught.value)
     assert [call.path for call in server.calls] == ["/v1/chat/completions"]
+
+
+def test_a_proxy_of_the_environment_is_not_asked_for_a_server_on_this_machine(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    for name in ("HTTP_PROXY", "http_proxy", "ALL_PROXY", "all_proxy"):
+        monkeypatch.setenv(name, "http://127.0.0.1:9")
+    for name in ("NO_PROXY", "no_proxy"):
+        monkeypatch.delenv(name, raising=False)
+    with LoopbackServer(EMPTY) as server:
+        assert ask(server, max_retries=0).text == EMPTY

@@ -180,9 +180,13 @@ def test_no_step_shows_a_version_without_its_script(cache: Path) -> None:
         if watching and event in ("open", "os.mkdir", "os.rename", "os.remove", "os.rmdir"):
             versions = [metric / name for name in os.listdir(metric)] if metric.is_dir() else []
             seen.extend(
-                (event, (version / "mmad.py").is_file() and len(SHIM) == os.path.getsize(
-                    version / "mmad.py"))
-                for version in versions if len(version.name) == 64
+                (
+                    event,
+                    (version / "mmad.py").is_file()
+                    and len(SHIM) == os.path.getsize(version / "mmad.py"),
+                )
+                for version in versions
+                if len(version.name) == 64
             )
 
     sys.addaudithook(look)  # it stays until the process ends

@@ -51,6 +51,8 @@ READABLE = {
     "numbered past nine": f'{{"10": {TWO}, "9": {ONE}}}',
     "numbered root": f'{{"0": {ONE}, "1": {TWO}}}',
     "by severity (C13)": f'{{"Critical": [], "Major": [{ONE}], "Minor": [{TWO}]}}',
+    "numbered in prose": f'So {{"0": {ONE}, "1": {TWO}}} it is.',
+    "by severity in prose": f'So {{"Major": [{ONE}], "Minor": [{TWO}]}} it is.',
     "JSON in a JSON string (C13)": json.dumps(LIST),
     "list in a JSON string": json.dumps({"annotations": f"[{ONE}, {TWO}]"}),
     "another name for the list": LIST.replace("annotations", "errors"),

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-import time
 
 import pytest
 from hypothesis import assume, given, settings
@@ -102,6 +101,14 @@ def test_any_json_is_a_value_or_unreadable(value):
     for reply in (json.dumps(value), f"So: {json.dumps(value)}.", repr(value)):
         for schema in SCHEMAS:
             attempt(schema, reply)
+
+
+def test_any_depth_is_a_value_or_unreadable():
+    for depth in range(700, 1100, 5):  # somewhere in between Python's own limit is met
+        label = "[" * depth + "]" * depth
+        item = f'{{"error_span": "a", "category": {label}, "severity": {{"x": {label}}}}}'
+        for schema in SCHEMAS:
+            attempt(schema, f'{{"annotations": [{item}]}}')
 
 
 WRAPPINGS = [
@@ -212,9 +219,8 @@ HUGE = {
 
 
 @pytest.mark.parametrize("name", HUGE)
-def test_a_huge_reply_is_refused_in_reasonable_time(name):
+def test_a_huge_reply_is_refused_and_not_chewed_on_for_ever(name):
+    """How long it takes is measured in benchmarks/bench_text.py."""
     for schema in (dimension_annotations("style"), CONSENSUS_CHECK):
-        start = time.process_time()
         with pytest.raises(UnreadableReply):
             schema.read(f"So {HUGE[name]}", SEGMENT)
-        assert time.process_time() - start < 3  # the slowest takes a tenth of it

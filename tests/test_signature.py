@@ -29,7 +29,7 @@ def test_a_model_name_with_colon_and_bar_is_escaped():
     assert parse_signature(text)["model"] == "qwen2.5:7b|x"
 
 
-MOVES = {
+MOVES: dict[str, Any] = {
     "model": "other", "role_models": ["judge=gpt-5"], "dispute": "any",
     "rounds": 2, "turns": "simultaneous", "skip_stages": [3], "strategy": "none",
     "weights": "wmt", "temperature": 0.7, "max_tokens": 99, "structured": "text",

@@ -24,6 +24,7 @@ from mmad_metric.cli.output import (
     span_lines,
     text_output,
 )
+from mmad_metric.config import ROLES
 from mmad_metric.connect import Connection, role_prices
 from mmad_metric.errors import InputError, RunStopped
 from mmad_metric.files import Inputs, open_inputs
@@ -88,8 +89,8 @@ def _check(options: argparse.Namespace) -> None:
 
 def _notices(plan: Plan, options: argparse.Namespace) -> list[str]:
     notices = []
-    local = parse_local(plan.config.model)
-    if local is not None and local.is_shipped:
+    locals_used = [parse_local(plan.config.model_for(role)[0]) for role in ROLES]
+    if any(local is not None and local.is_shipped for local in locals_used):
         notices.append(SHIPPED_NOTICE)
     if options.references and "mmad" not in options.references:
         notices.append("references are kept in the run file, but not used by the metric")

@@ -57,7 +57,7 @@ def same_annotations(one: Sequence[Annotation], other: Sequence[Annotation]) -> 
 
 def _signature(annotation: Annotation) -> tuple[str, str, Severity, bool]:
     words = " ".join(unicodedata.normalize("NFC", annotation.span).casefold().split())
-    label = annotation.raw_category or str(annotation.category)
+    label = annotation.to_reply()["category"]
     return words, label, annotation.severity, annotation.is_source_error
 
 
