@@ -74,6 +74,7 @@ def test_characters_are_unicodes_extended_grapheme_clusters(text: str) -> None:
         ("क\u094d\u200dष", "क\u094dष"),
         ("ὈΔΥΣΣΕΎΣ", "ὀδυσσεύς"),
         ("STRAẞE", "straße"),
+        ("\u1fb3", "\u03b1\u0345"),
         ("\u212a", "k"),
     ],
 )
