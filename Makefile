@@ -18,7 +18,7 @@ help: ## list the targets
 
 demo: $(DEMO_READY) ## rate three short segments with the embedded model: no key, no network
 	$(BIN)/mmad -s examples/demo.en.txt -i examples/demo.de.txt -l en-de --model local \
-		--rounds 1 --max-tokens 256 -f text --show-spans -o demo-run.jsonl
+		--prompts brief --rounds 1 --max-tokens 256 -f text --show-spans -o demo-run.jsonl
 
 test: $(DEV_READY) ## run the tests
 	$(BIN)/python -m pytest -q $(PYTEST_ARGS)

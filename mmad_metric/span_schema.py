@@ -16,7 +16,7 @@ from typing import Any
 from mmad_metric.mqm import NON_TRANSLATION, TYPOLOGY, WHOLE_SEGMENT
 
 # Goes into cache keys: another narrowing gives other replies.
-NARROWING = 1
+NARROWING = 2
 
 # Measured with llama.cpp on two cores, CPU time a token: 26 ms without spans, 26-30 ms up to
 # these bounds (the grammar itself takes 0.03 s a call), 31-37 ms at twice, 150 ms at five times.
@@ -38,17 +38,20 @@ class Bounds:
 
     items: errors in a list; letters: of an argument or analysis; units: the longest span that
     may be asked for must have at least so many words, else spans are left free; labels: the
-    only categories, beside non-translation (none: any).
+    only categories, beside non-translation (none: any); whole: whether a reply may call the
+    whole segment a non-translation.
     """
 
     items: int
     letters: int
     units: int
     labels: tuple[str, ...] = ()
+    whole: bool = True
 
 
-# A model of 135 M parameters repeats itself until something stops it.
-TIGHT = Bounds(items=4, letters=300, units=3, labels=LABELS)
+# A model of 135 M parameters repeats itself until something stops it, and would answer nothing
+# but non-translation: there would be no spans to see.
+TIGHT = Bounds(items=4, letters=300, units=3, labels=LABELS, whole=False)
 # A model that can judge is only kept from quoting what is not there, and from never ending.
 ROOMY = Bounds(items=24, letters=1_800, units=8)
 
@@ -90,17 +93,25 @@ def _annotation(
 ) -> dict[str, Any]:
     """The shape of one annotation, as alternatives that each hang together."""
     if spans is None:
-        span, labels = {"maxLength": _LONGEST_FREE_SPAN}, (*bounds.labels, NON_TRANSLATION)
-        return _variant(part, span, _category(labels if bounds.labels else ()))
+        return _free(part, bounds)
     source, translation = spans
     omitted, present = _by_side(bounds.labels)
-    variants = [_variant(part, {"enum": [WHOLE_SEGMENT]}, {"enum": [NON_TRANSLATION]}, flag=False)]
+    variants = []
+    if bounds.whole:
+        whole = ({"enum": [WHOLE_SEGMENT]}, {"enum": [NON_TRANSLATION]})
+        variants.append(_variant(part, *whole, flag=False))
     # An empty list of labels means any label, unless labels were given and none is of this side.
     if translation and (present or not bounds.labels):
         variants.append(_variant(part, {"enum": list(translation)}, _category(present), flag=False))
     if source and (omitted or not bounds.labels):
         variants.append(_variant(part, {"enum": list(source)}, _category(omitted), flag=True))
-    return {"anyOf": variants}
+    return {"anyOf": variants} if variants else _free(part, bounds)
+
+
+def _free(part: Mapping[str, Any], bounds: Bounds) -> dict[str, Any]:
+    """The shape of one annotation whose words are anybody's."""
+    labels = (*bounds.labels, NON_TRANSLATION) if bounds.labels and bounds.whole else bounds.labels
+    return _variant(part, {"maxLength": _LONGEST_FREE_SPAN}, _category(labels))
 
 
 def _by_side(labels: Iterable[str]) -> tuple[tuple[str, ...], tuple[str, ...]]:

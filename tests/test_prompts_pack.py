@@ -193,6 +193,7 @@ def test_demonstrations_are_shown_as_the_replies_that_are_asked_for(pair: str) -
     for name, dimension in DIMENSIONS.items():
         messages = prompts(pair).annotate(dimension, TEXTS)
         shown = [demo for demo in PACK.demos[pair] if demo.dimension in (name, NON_TRANSLATION)]
+        shown.sort(key=lambda demo: demo.dimension != NON_TRANSLATION)  # the rarest answer first
         replies = [json.loads(each.content) for each in messages if each.role == "assistant"]
         assert replies == [
             {"annotations": [item.to_reply() for item in demo.annotations]} for demo in shown
@@ -378,3 +379,14 @@ def test_filling_a_prompt_does_not_change_the_pack() -> None:
     before: Pack = load_pack("mmad")
     all_prompts(prompts("en-de"), (HOSTILE["jinja"], HOSTILE["jinja"]))
     assert before == PACK
+
+
+def test_the_brief_pack_is_sound_and_a_quarter_as_long() -> None:
+    brief = Prompts(load_pack("brief"), LanguagePair.parse("en-de"))
+    check_prompts(brief)
+    full = prompts("en-de")
+    texts = ("The house is red.", "Das Haus ist rot.")
+    for one, other in zip(brief.pack.dimensions, full.pack.dimensions, strict=True):
+        assert (one.name, one.subcategories) == (other.name, other.subcategories)
+        short = sum(len(each.content) for each in brief.annotate(one, texts))
+        assert short * 3 < sum(len(each.content) for each in full.annotate(other, texts))

@@ -84,10 +84,17 @@ def test_an_omission_quotes_the_source_and_says_so() -> None:
 
 
 def test_non_translation_goes_with_the_span_all_and_with_no_other() -> None:
-    schema = constrain(ANNOTATIONS, TEXTS)
+    schema = constrain(ANNOTATIONS, TEXTS, replace(TIGHT, whole=True))
     assert allows(schema, annotation("all", "non-translation"))
     assert not allows(schema, annotation("Katze", "non-translation"))
     assert not allows(schema, annotation("all", "non-translation", is_source_error=True))
+
+
+@pytest.mark.parametrize("texts", [TEXTS, ("", ""), ("word " * 30_000, "kurz")])
+def test_the_toy_cannot_call_a_segment_a_non_translation(texts: tuple[str, str]) -> None:
+    schema = constrain(ANNOTATIONS, texts, TIGHT)
+    assert allows(schema)
+    assert not allows(schema, annotation("all", "non-translation"))
 
 
 def test_no_error_is_a_possible_answer_and_lists_end() -> None:
@@ -220,7 +227,7 @@ def test_a_text_too_long_is_left_free(texts: tuple[str, str], bounds: Bounds) ->
     schema = constrain(ANNOTATIONS, texts, bounds)
     assert allows(schema, annotation("in neither text", MISTRANSLATION))
     assert allows(schema, annotation("in neither text", OMISSION, is_source_error=True))
-    assert allows(schema, annotation("all", "non-translation"))
+    assert allows(schema, annotation("all", "non-translation")) is bounds.whole
     assert not allows(schema, annotation("y" * 1_000, MISTRANSLATION))
     assert allows(schema, annotation("x", "style/own")) is (bounds is ROOMY)
     assert len(json.dumps(schema)) < 2_000
