@@ -86,6 +86,8 @@ def rate(
     Raises InputError, ConfigError before any call; RunStopped when the server refuses the run
     (finished replies stay in the cache: rating again goes on from there).
     """
+    if on_rating is not None and not callable(on_rating):
+        raise ConfigError(f"on_rating: expected a function, not {_shown(on_rating)}")
     plan, segments = prepare((sources, translations, references), config, options)
     return run_blocking(lambda: _rate(plan, segments, on_rating))
 
@@ -108,6 +110,8 @@ def prepare(
     texts: tuple[Any, Any, Any], config: MMADConfig | None, options: Mapping[str, Any]
 ) -> tuple[Plan, list[Segment]]:
     """Check texts (sources, translations, references) and settings; no call is made."""
+    if config is not None and not isinstance(config, MMADConfig):
+        raise ConfigError(f"config: expected an MMADConfig, not {_shown(config)}")
     if config is not None and options:
         raise ConfigError("give a config or single options, not both")
     plan = Plan.of(config or MMADConfig.of(**options))

@@ -12,6 +12,7 @@ import json
 import os
 import sqlite3
 import time
+from array import array
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -129,8 +130,8 @@ class CachedChat:
 
     async def complete(self, request: ChatRequest) -> Reply:
         key = self._key(request)
-        kept = self.store.get(key)
-        if kept is not None and _readable(kept, request):
+        kept = _read(self.store.get(key), request)
+        if kept is not None:
             self.on_hit()
             return kept
         under_way = self._in_flight.get(key)
@@ -159,12 +160,13 @@ class CachedChat:
             del self._in_flight[key]
 
     def _key(self, request: ChatRequest) -> bytes:
-        content = hashlib.blake2b(self.identity.encode(), digest_size=24)
-        content.update(_frame(self._schema_bytes(request)))
+        parts = [self.identity.encode(), self._schema_bytes(request)]
         for message in request.messages:
-            content.update(_frame(message.role.encode()))
-            content.update(_frame(message.content.encode("utf-8", "surrogatepass")))
-        return content.digest()
+            parts.append(message.role.encode())
+            parts.append(message.content.encode("utf-8", "surrogatepass"))
+        # Lengths first, so that no two lists of parts give the same bytes.
+        lengths = array("Q", map(len, parts)).tobytes()
+        return hashlib.blake2b(lengths + b"".join(parts), digest_size=24).digest()
 
     def _schema_bytes(self, request: ChatRequest) -> bytes:
         name = request.schema.name
@@ -175,17 +177,14 @@ class CachedChat:
         return known
 
 
-def _frame(data: bytes) -> bytes:
-    return len(data).to_bytes(8, "big") + data
-
-
-def _readable(reply: Reply, request: ChatRequest) -> bool:
-    """A reply kept by an older version may be one that today's reader refuses."""
+def _read(reply: Reply | None, request: ChatRequest) -> Reply | None:
+    """A kept reply, read. One of an older version may be one that today's reader refuses."""
+    if reply is None:
+        return None
     try:
-        request.schema.read(reply.text, request.texts)
+        return reply.read(request)
     except UnreadableReply:
-        return False
-    return True
+        return None
 
 
 def identity_of(parts: dict[str, Any]) -> str:

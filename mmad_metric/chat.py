@@ -7,7 +7,7 @@ may wrap another model. The stages know nothing else.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Literal, Protocol
 
 from mmad_metric.errors import MMADError
@@ -81,6 +81,9 @@ class Usage:
         }
 
 
+UNREAD: Any = object()  # the value of a reply that nobody has read yet
+
+
 @dataclass(frozen=True, slots=True)
 class Reply:
     """What came back.
@@ -96,6 +99,14 @@ class Reply:
     usage: Usage = Usage(calls=1)
     level: str = "text"
     adapted: tuple[str, ...] = ()
+    value: Any = field(default=UNREAD, compare=False, repr=False)
+
+    def read(self, request: ChatRequest) -> Reply:
+        """The same with `value` read by the request's schema, if it was not. Raises
+        UnreadableReply."""
+        if self.value is not UNREAD:
+            return self
+        return replace(self, value=request.schema.read(self.text, request.texts))
 
 
 class ChatModel(Protocol):

@@ -202,7 +202,10 @@ def _plain_values(given: dict[str, Any]) -> dict[str, Any]:
             each for each in chosen if each not in SKIPPABLE_STAGES
         )
     if isinstance(given.get("extra_body"), Mapping):
-        given["extra_body"] = json.dumps(given["extra_body"], sort_keys=True)
+        try:
+            given["extra_body"] = json.dumps(given["extra_body"], sort_keys=True, allow_nan=False)
+        except (TypeError, ValueError) as error:
+            raise ConfigError(f"extra_body: cannot be written as JSON ({error})") from None
     return given
 
 

@@ -8,6 +8,7 @@ words on either side of it can be quoted without it.
 
 from __future__ import annotations
 
+import re
 import unicodedata
 from dataclasses import dataclass
 from functools import lru_cache
@@ -146,9 +147,13 @@ def _in_word(char: str) -> bool:
     return char.isalnum() or char == "_" or unicodedata.category(char).startswith("M")
 
 
+# Latin letters, dashes, quotation marks, currency signs: most texts, and nothing that joins.
+_PLAIN = re.compile("[\\x00-\u02ff\u2010-\u2027\u20a0-\u20bf]*")
+
+
 def inner_positions(text: str) -> frozenset[int]:
     """The offsets (code points) at which a cut would split a user-perceived character."""
-    if text.isascii() and "\r\n" not in text:
+    if _PLAIN.fullmatch(text) and "\r\n" not in text:
         return frozenset()
     inner = set()
     before = ""

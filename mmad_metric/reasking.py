@@ -33,7 +33,7 @@ class ReaskingChat:
             try:
                 reply = await self.inner.complete(ask)
                 spent += reply.usage
-                request.schema.read(reply.text, request.texts)
+                reply = reply.read(request)
             except SegmentFailure as caught:
                 spent += caught.usage or Usage()
                 failure = caught

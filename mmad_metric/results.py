@@ -25,6 +25,7 @@ class SystemTotals:
     n_scored: int = 0
     n_not_sampled: int = 0
     reasons: Counter[str] = field(default_factory=Counter)
+    examples: dict[str, str] = field(default_factory=dict)  # the first detail of each reason
     errors: Counter[str] = field(default_factory=Counter)
     by_dimension: dict[str, Counter[str]] = field(default_factory=dict)
     usage: dict[str, Usage] = field(default_factory=dict)
@@ -44,6 +45,8 @@ class SystemTotals:
         self._add_usage(rating)
         if rating.reason is not None:
             self.reasons[rating.reason.value] += 1
+            if rating.detail:
+                self.examples.setdefault(rating.reason.value, rating.detail)
         if rating.score is None:
             return
         self.n_scored += 1

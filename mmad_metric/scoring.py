@@ -14,7 +14,18 @@ from pathlib import Path
 from typing import Any
 
 from mmad_metric.errors import ConfigError
-from mmad_metric.mqm import NON_TRANSLATION, SOURCE_ISSUE, MQMError, Severity
+from mmad_metric.labels import parse_category
+from mmad_metric.mqm import (
+    NON_TRANSLATION,
+    OTHER,
+    SOURCE_ISSUE,
+    TYPOLOGY,
+    MQMError,
+    Severity,
+)
+
+HEAVIEST = 1_000_000  # points; more is a slip of the hand, and far more no longer adds up
+LOCALE = "locale convention"
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,13 +168,26 @@ def _rule(path: Path, number: int, rule: object) -> WeightRule:
         parsed = None if severity is None else Severity(str(severity).strip().lower())
     except ValueError:
         raise ConfigError(f"{path}: {where}.severity {severity!r} is no severity") from None
-    label = str(rule["label"]).strip().lower()
+    label = _label(path, f"{where}.label", rule["label"])
     return WeightRule(label, parsed, _number(path, f"{where}.weight", rule["weight"]))
+
+
+def _label(path: Path, key: str, value: object) -> str:
+    """A dimension, or the canonical form of a label. A rule that fits nothing is a mistake."""
+    text = str(value).strip().lower()
+    if text in (*TYPOLOGY, NON_TRANSLATION, SOURCE_ISSUE, OTHER, LOCALE):
+        return text
+    known = parse_category(text, None)
+    if known is None or "unknown_category" in known[2]:
+        raise ConfigError(f"{path}: {key} {value!r} is no label of an error")
+    return str(known[0])
 
 
 def _number(path: Path, key: str, value: object) -> Decimal:
     if isinstance(value, bool) or not isinstance(value, (int, Decimal)):
         raise ConfigError(f"{path}: {key} is a number, not {value!r}")
+    if not 0 <= value <= HEAVIEST:
+        raise ConfigError(f"{path}: {key} is a number from 0 to {HEAVIEST}, not {value}")
     return Decimal(value)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from urllib.parse import quote, unquote
 
 from mmad_metric.addresses import shown_url
 from mmad_metric.config import MMADConfig
@@ -92,17 +93,15 @@ def parse_signature(text: str) -> dict[str, str]:
         key, separator, value = part.partition(":")
         if not separator:
             raise ValueError(f"not a signature: {part!r} has no colon")
-        fields[_LONG.get(key, key)] = _unescape(value)
+        fields[_LONG.get(key, key)] = unquote(value)
     return fields
 
 
 def _escape(value: str) -> str:
-    for character in "%|:\n\r":
-        value = value.replace(character, f"%{ord(character):02X}")
-    return value
-
-
-def _unescape(value: str) -> str:
-    for character in "\r\n:|%":
-        value = value.replace(f"%{ord(character):02X}", character)
-    return value
+    """A served model's name comes from a server: what is not printable is escaped as well."""
+    return "".join(
+        quote(character, safe="", errors="replace")
+        if character in "%|:" or not character.isprintable()
+        else character
+        for character in value
+    )

@@ -42,8 +42,8 @@ LAYERS = {
     "files": "lines json_lines tables system_names files run_lines run_file",
     "a run": "session forecast testing",
     "the Python face": "api registration __init__",
-    "the command line": "cli.exits cli.options cli.output cli.forecast cli.rate cli.prompts "
-    "cli.local cli.register cli cli.__main__",
+    "the command line": "cli.exits cli.terminal cli.options cli.output cli.forecast cli.rate "
+    "cli.prompts cli.local cli.register cli cli.__main__",
     "the evaluate face": "metric_inputs mmad",
 }
 PLACE = {name: place for place, name in enumerate(" ".join(LAYERS.values()).split())}

@@ -56,6 +56,8 @@ def test_the_pair_may_come_as_two_languages():
         ({"role_models": ["judge=x", "judge=y"]}, "twice"),
         ({"extra_body": "{"}, "not JSON"),
         ({"extra_body": "[1]"}, "object"),
+        ({"extra_body": {"x": {1}}}, "extra_body"),
+        ({"extra_body": {"x": float("nan")}}, "extra_body"),
         ({"extra_body": {"messages": []}}, "messages"),
         ({"sample": 0}, "sample"),
         ({"concurrency": 0}, "concurrency"),

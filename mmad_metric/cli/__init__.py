@@ -6,6 +6,7 @@ import sys
 from collections.abc import Sequence
 
 from mmad_metric.cli.exits import EXIT_ERROR, EXIT_INTERRUPTED
+from mmad_metric.cli.terminal import tell
 from mmad_metric.errors import MMADError
 
 SUBCOMMANDS = ("prompts", "local", "register")
@@ -16,16 +17,22 @@ def main(argv: Sequence[str] | None = None) -> int:
     arguments = list(sys.argv[1:] if argv is None else argv)
     _use_utf8()
     try:
-        return _dispatch(arguments)
+        status = _dispatch(arguments)
+        sys.stdout.flush()
+        return status
     except MMADError as error:
-        print(f"mmad: {error}", file=sys.stderr)
+        tell(error)
         return EXIT_ERROR
     except KeyboardInterrupt:
-        print("mmad: interrupted", file=sys.stderr)
+        tell("interrupted")
         return EXIT_INTERRUPTED
     except BrokenPipeError:
         # The reader of our output went away; nobody is left to tell.
         sys.stdout = None
+        return EXIT_ERROR
+    except OSError as error:
+        sys.stdout = None  # what is left in its buffer would fail again at exit
+        tell(f"standard output cannot be written: {error.strerror or error}")
         return EXIT_ERROR
 
 

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from mmad_metric.cli.terminal import printable
 from mmad_metric.mqm import MQMError, Side
 from mmad_metric.rating import SegmentRating, Status
 from mmad_metric.results import SystemTotals
@@ -113,11 +114,11 @@ def span_lines(rating: SegmentRating, style: Style) -> str:
     name = f"{segment.system}:" if segment.system else ""
     lines = [
         f"[{name}{segment.index + 1}] {style.number(rating.score)}",
-        f"  source:      {_one_line(segment.source)}",
-        f"  translation: {_one_line(segment.translation)}",
+        f"  source:      {printable(segment.source)}",
+        f"  translation: {printable(segment.translation)}",
     ]
     if rating.reason is not None:
-        lines.append(f"  unscored: {rating.reason.value} {rating.detail}".rstrip())
+        lines.append(f"  unscored: {rating.reason.value} {printable(rating.detail)}".rstrip())
     lines += [f"  {_error(error)}" for error in rating.errors]
     return "\n".join(lines)
 
@@ -127,15 +128,7 @@ def _error(error: MQMError) -> str:
     if error.start is not None:
         where = "source " if error.side is Side.SOURCE else ""
         place = f"{where}{error.start}..{error.end}"
-    return f"{error.severity.value:<8} {error.category}: “{_one_line(error.text)}” ({place})"
-
-
-def _one_line(text: str) -> str:
-    """Control characters could move the cursor of a terminal: shown escaped."""
-    return "".join(
-        character if character.isprintable() or character == " " else ascii(character)[1:-1]
-        for character in text
-    )
+    return f"{error.severity.value:<8} {error.category}: “{printable(error.text)}” ({place})"
 
 
 def segment_dict(rating: SegmentRating) -> dict[str, Any]:

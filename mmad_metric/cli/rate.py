@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import json
 import logging
+import os
 import sys
 from contextlib import ExitStack
 from dataclasses import dataclass, field
@@ -24,6 +25,7 @@ from mmad_metric.cli.output import (
     span_lines,
     text_output,
 )
+from mmad_metric.cli.terminal import tell
 from mmad_metric.config import ROLES
 from mmad_metric.connect import Connection, role_prices
 from mmad_metric.errors import InputError, RunStopped
@@ -31,7 +33,7 @@ from mmad_metric.files import Inputs, open_inputs
 from mmad_metric.local_model import SHIPPED_NOTICE, parse_local
 from mmad_metric.rating import SegmentRating, Status
 from mmad_metric.results import SystemTotals, observed
-from mmad_metric.run_file import RunWriter
+from mmad_metric.run_file import RunWriter, read_run
 from mmad_metric.session import Plan, Session, open_session
 
 
@@ -70,10 +72,11 @@ def run_rate(options: argparse.Namespace) -> int:
         names=options.names,
         tsv=options.tsv,
     )
+    _check_output(options)
     if options.dry_run:
         print_forecast(plan, inputs, as_json=options.format == "json")
         return EXIT_OK
-    _tell(options, _notices(plan, options))
+    _tell(options, _notices(plan, inputs, options))
     totals = {each.name: SystemTotals(each.name, plan.scheme) for each in inputs.systems}
     with ExitStack() as stack:
         writer = stack.enter_context(RunWriter(options.output)) if options.output else None
@@ -87,13 +90,32 @@ def _check(options: argparse.Namespace) -> None:
         raise InputError("-sl and --show-spans both print the segments: choose one")
 
 
-def _notices(plan: Plan, options: argparse.Namespace) -> list[str]:
+def _check_output(options: argparse.Namespace) -> None:
+    """The run file must not take the place of an input, nor of anything that is no run file."""
+    if not options.output or not os.path.isfile(options.output):
+        return
+    inputs = [options.sources, *options.systems, *options.references, options.weights]
+    for path in inputs:
+        if path and os.path.exists(path) and os.path.samefile(path, options.output):
+            raise InputError(f"-o {options.output}: this is an input, {path}")
+    if os.path.getsize(options.output):
+        try:
+            read_run(options.output)
+        except InputError:
+            raise InputError(
+                f"-o {options.output}: this file exists and is no run file; it is not replaced"
+            ) from None
+
+
+def _notices(plan: Plan, inputs: Inputs, options: argparse.Namespace) -> list[str]:
     notices = []
     locals_used = [parse_local(plan.config.model_for(role)[0]) for role in ROLES]
     if any(local is not None and local.is_shipped for local in locals_used):
         notices.append(SHIPPED_NOTICE)
-    if options.references and "mmad" not in options.references:
+    if options.references:
         notices.append("references are kept in the run file, but not used by the metric")
+    if not inputs.total:
+        notices.append("the input is empty: there is nothing to rate")
     if not plan.config.use_cache:
         notices.append("no cache: an interrupted run starts from the beginning")
     if plan.prompts.demo_pair != str(plan.config.lp):
@@ -106,17 +128,17 @@ def _notices(plan: Plan, options: argparse.Namespace) -> list[str]:
 def _tell(options: argparse.Namespace, lines: list[str]) -> None:
     if not options.quiet:
         for line in lines:
-            print(f"mmad: {line}", file=sys.stderr)
+            tell(line)
 
 
 def _rate(run: Run) -> int:
     try:
         run_blocking(lambda: _stream(run))
     except KeyboardInterrupt:
-        print(f"mmad: interrupted; {_progress(run)}", file=sys.stderr)
+        tell(f"interrupted; {_progress(run)}")
         return EXIT_INTERRUPTED
     except RunStopped as stopped:
-        print(f"mmad: stopped: {stopped}; {_progress(run)}", file=sys.stderr)
+        tell(f"stopped: {stopped}; {_progress(run)}")
         return EXIT_ERROR
     _print_result(run)
     _tell(run.options, _account(run))
@@ -217,8 +239,10 @@ def _account(run: Run) -> list[str]:
     lines = [paid]
     for each in run.totals.values():
         if each.n_unscored:
-            reasons = ", ".join(f"{count} {name}" for name, count in sorted(each.reasons.items()))
-            lines.append(f"{each.name}: {each.n_unscored} segments are unscored: {reasons}")
+            lines.append(f"{each.name}: {each.n_unscored} of {each.n_rated} segments unscored")
+        for reason, count in sorted(each.reasons.items()):
+            example = each.examples.get(reason)
+            lines.append(f"  {count} {reason}{f', such as: {example}' if example else ''}")
     return lines
 
 

@@ -29,8 +29,9 @@ class StageContext:
 
         Raises SegmentFailure or RunStopped, as the model does.
         """
-        reply = await self.model.complete(ChatRequest(role, messages, schema, self.texts))
-        return schema.read(reply.text, self.texts)
+        request = ChatRequest(role, messages, schema, self.texts)
+        reply = await self.model.complete(request)
+        return reply.read(request).value
 
 
 async def side_by_side(work: Iterable[Coroutine[Any, Any, Value]]) -> list[Value]:

@@ -117,3 +117,16 @@ def test_a_reader_that_goes_away_is_no_accident(folder: Path):
         process.stdout = None
         _, err = process.communicate(timeout=60)
     assert b"Traceback" not in err
+
+
+def test_an_output_that_cannot_be_written_is_said_in_one_line(folder: Path):
+    with LoopbackServer(Annotator(KNOWN)) as server, Path("/dev/full").open("wb") as full:
+        result = subprocess.run(
+            [sys.executable, "-m", "mmad_metric.cli", "-s", "src.txt", "-i", "out.txt", "-l",
+             "en-de", "--base-url", server.url, "--model", "m", "-q"],
+            cwd=folder, stdout=full, stderr=subprocess.PIPE, check=False,
+        )  # fmt: skip
+    assert result.returncode == 1
+    assert result.stderr.decode().splitlines() == [
+        "mmad: standard output cannot be written: No space left on device"
+    ]

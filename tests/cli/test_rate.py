@@ -13,7 +13,7 @@ from mmad_metric.signature import parse_signature
 from tests.annotator import KNOWN, Annotator, is_about
 from tests.cli.conftest import Mmad
 from tests.loopback import LoopbackServer
-from tests.loopback_replies import error, not_found, quota_exhausted, unauthorized
+from tests.loopback_replies import Scripted, error, not_found, quota_exhausted, unauthorized
 
 # By hand: bad.txt has one major and one minor in row 1, nothing in row 2, one minor in row 3,
 # so -6, 0, -1 and a mean of -7/3.
@@ -252,7 +252,8 @@ def test_unscored_segments_end_the_run_with_3_and_never_count(mmad: Mmad):
     assert result["score"] == -3.5
     assert (result["n_segments"], result["n_scored"], result["n_unscored"]) == (3, 2, 1)
     assert result["reasons"] == {"unreadable_reply": 1}
-    assert "1 segments are unscored" in ran.err
+    assert "1 of 3 segments unscored" in ran.err
+    assert "1 unreadable_reply, such as: " in ran.err
     assert (strict.status, strict.out) == (1, "")
     assert "segment 2" in strict.err
 
@@ -331,3 +332,37 @@ def test_a_pair_without_demonstrations_says_whose_it_borrows(mmad: Mmad, server:
 def test_quiet_prints_nothing_but_the_result(mmad: Mmad, server: LoopbackServer):
     ran = mmad(*base(server, "-i", "bad.txt", "-q", "-b"))
     assert (ran.out, ran.err) == ("-2.33\n", "")
+
+
+@pytest.mark.parametrize("output", ["src.txt", "bad.txt", "ref.txt", "link.txt", "notes.txt"])
+def test_a_run_file_never_takes_the_place_of_something_else(
+    mmad: Mmad, server: LoopbackServer, files: Path, output: str
+):
+    (files / "ref.txt").write_text("a\nb\nc\n")
+    (files / "notes.txt").write_text("precious\n")
+    (files / "link.txt").symlink_to("bad.txt")
+    before = (files / output).read_bytes()
+    ran = mmad("ref.txt", *base(server, "-i", "bad.txt", "-o", output))
+    assert (ran.status, server.call_count) == (1, 0)
+    assert output in ran.err
+    assert (files / output).read_bytes() == before
+
+
+def test_what_a_server_says_cannot_move_the_cursor(mmad: Mmad):
+    with LoopbackServer(Scripted('{"annotations": []}', model="evil\x1b[31m|x\n")) as server:
+        ran = mmad(*base(server, "-i", "good.txt", "-f", "text"))
+        assert (ran.status, "\x1b" in ran.out) == (0, False)
+        assert parse_signature(ran.out.split(" = ")[0].removeprefix("MMAD|"))["served"] == (
+            "evil\x1b[31m|x\n"
+        )
+    with LoopbackServer(error(401, "no \x1b[31m key\nfake line")) as server:
+        ran = mmad(*base(server, "-i", "bad.txt"))
+    assert (ran.status, "\x1b" in ran.err) == (1, False)
+    assert len(ran.err.strip().splitlines()) == 1
+
+
+def test_an_empty_input_is_said_to_be_empty(mmad: Mmad, server: LoopbackServer, files: Path):
+    (files / "empty.txt").write_text("")
+    ran = mmad("-s", "empty.txt", "-i", "empty.txt", "-l", "en-de", "--base-url", server.url)
+    assert json.loads(ran.out)["score"] is None
+    assert "nothing to rate" in ran.err
