@@ -23,11 +23,12 @@ import platformdirs
 from mmad_metric.chat import ChatModel, ChatRequest, Reply, UnreadableReply, Usage
 from mmad_metric.errors import InputError
 
-_SCHEMA = """
-CREATE TABLE IF NOT EXISTS replies (
-    key BLOB PRIMARY KEY, text TEXT NOT NULL, about TEXT NOT NULL
+_TABLES = (
+    """CREATE TABLE IF NOT EXISTS replies (
+        key BLOB PRIMARY KEY, text TEXT NOT NULL, about TEXT NOT NULL
+    )""",
+    "CREATE TABLE IF NOT EXISTS ratings (key BLOB PRIMARY KEY, line TEXT NOT NULL)",
 )
-"""
 _OPEN_ATTEMPTS = 50  # two processes that open a new database at once: one of them is refused
 
 
@@ -76,6 +77,15 @@ class ReplyStore:
                 "INSERT OR REPLACE INTO replies VALUES (?, ?, ?)", (key, text, about)
             )
 
+    def get_rating(self, key: bytes) -> str | None:
+        """A finished rating as it was put, None when there is none."""
+        row = self._database.execute("SELECT line FROM ratings WHERE key = ?", (key,)).fetchone()
+        return None if row is None else str(row[0])
+
+    def put_rating(self, key: bytes, line: str) -> None:
+        with self._database:
+            self._database.execute("INSERT OR REPLACE INTO ratings VALUES (?, ?)", (key, line))
+
     def close(self) -> None:
         self._database.close()
 
@@ -107,7 +117,8 @@ def _connect(path: str, *, private: bool) -> sqlite3.Connection:
             database.execute("PRAGMA journal_mode = WAL")
             database.execute("PRAGMA synchronous = NORMAL")
         with database:
-            database.execute(_SCHEMA)
+            for table in _TABLES:
+                database.execute(table)
     except BaseException:
         database.close()
         raise

@@ -29,14 +29,16 @@ class Connection:
     """The model of a run and its account. `hits` counts replies that needed no call."""
 
     gate: Gate
+    store: ReplyStore
     by_role: dict[str, ChatModel] = field(default_factory=dict)
+    identities: list[str] = field(default_factory=list)  # of the servers, as in cache keys
     hits: int = 0
 
     async def complete(self, request: ChatRequest) -> Reply:
         return await self.by_role[request.role].complete(request)
 
-    def count_hit(self) -> None:
-        self.hits += 1
+    def count_hit(self, replies: int = 1) -> None:
+        self.hits += replies
 
 
 def resolve(config: MMADConfig, role: str) -> tuple[str, str | None]:
@@ -62,15 +64,15 @@ async def connect(config: MMADConfig) -> AsyncIterator[Connection]:
     """
     max_cost = None if config.max_cost is None else Decimal(str(config.max_cost))
     _check_prices(config)
-    connection = Connection(Gate(config.concurrency, max_cost))
     async with AsyncExitStack() as stack:
         store = ReplyStore(cache_folder(config.cache) if config.use_cache else None)
         stack.callback(store.close)
+        connection = Connection(Gate(config.concurrency, max_cost), store)
         opened: dict[tuple[str, str | None], ChatModel] = {}
         for role in ROLES:
             target = resolve(config, role)
             if target not in opened:
-                opened[target] = await _open(config, target, (connection, store), stack)
+                opened[target] = await _open(config, target, connection, stack)
             connection.by_role[role] = opened[target]
         yield connection
 
@@ -90,11 +92,10 @@ def _check_prices(config: MMADConfig) -> None:
 async def _open(
     config: MMADConfig,
     target: tuple[str, str | None],
-    shared: tuple[Connection, ReplyStore],
+    connection: Connection,
     stack: AsyncExitStack,
 ) -> ChatModel:
     model, base_url = target
-    connection, store = shared
     local = parse_local(model)
     bottom: ChatModel
     if local is None:
@@ -118,7 +119,9 @@ async def _open(
             "extra_body": config.extra_body,
         }
     )
-    return CachedChat(ReaskingChat(limited, config.reasks), store, identity, connection.count_hit)
+    connection.identities.append(identity)
+    asking = ReaskingChat(limited, config.reasks)
+    return CachedChat(asking, connection.store, identity, connection.count_hit)
 
 
 def _local_endpoint(config: MMADConfig, server: LocalServer) -> Endpoint:

@@ -7,7 +7,7 @@ from collections import deque
 from collections.abc import AsyncGenerator, Callable, Iterable, Iterator
 
 from mmad_metric.pipeline import Method, rate_segment
-from mmad_metric.rating import Segment, SegmentRating, Status
+from mmad_metric.rating import Segment, SegmentRating
 
 # Segments under way per call in flight: enough that a slow head does not idle the others (the
 # results come in input order), few enough that memory stays flat.
@@ -18,13 +18,14 @@ SMALLEST_WINDOW = 32
 async def rate_segments(
     segments: Iterable[Segment],
     method: Method,
-    is_sampled: Callable[[Segment], bool] = lambda _: True,
+    known: Callable[[Segment], SegmentRating | None] = lambda _: None,
 ) -> AsyncGenerator[SegmentRating]:
     """Ratings in input order, one for every segment, as they get ready.
 
-    `segments` is read lazily. Closing the iterator early, an exception or a cancellation ends
-    all work under way. Raises RunStopped when the run cannot go on; whatever came before it in
-    input order has been yielded, whatever was paid is in the cache.
+    `segments` is read lazily; what `known` gives a rating for is not rated. Closing the iterator
+    early, an exception or a cancellation ends all work under way. Raises RunStopped when the run
+    cannot go on; whatever came before it in input order has been yielded, whatever was paid is
+    in the cache.
     """
     window = max(SMALLEST_WINDOW, WINDOW_PER_CALL * method.config.concurrency)
     source: Iterator[Segment] = iter(segments)
@@ -32,10 +33,9 @@ async def rate_segments(
     try:
         while True:
             for segment in source:
-                if is_sampled(segment):
-                    under_way.append(asyncio.ensure_future(rate_segment(segment, method)))
-                else:
-                    under_way.append(SegmentRating(segment, Status.NOT_SAMPLED))
+                under_way.append(
+                    known(segment) or asyncio.ensure_future(rate_segment(segment, method))
+                )
                 if len(under_way) >= window:
                     break
             if not under_way:

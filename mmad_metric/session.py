@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import AsyncGenerator, AsyncIterator, Iterable
-from contextlib import asynccontextmanager
+from contextlib import aclosing, asynccontextmanager
 from dataclasses import dataclass
 from typing import Any
 
-from mmad_metric.config import MMADConfig
-from mmad_metric.connect import Connection, connect
+from mmad_metric.config import ROLES, MMADConfig
+from mmad_metric.connect import Connection, connect, resolve
 from mmad_metric.files import sample_rows
+from mmad_metric.memory import RatingMemory, memory_identity
 from mmad_metric.packs import load_pack
 from mmad_metric.pipeline import Method
-from mmad_metric.rating import Segment, SegmentRating
+from mmad_metric.rating import Segment, SegmentRating, Status
 from mmad_metric.runner import rate_segments
 from mmad_metric.scoring import WeightScheme, load_scheme, scheme_table
 from mmad_metric.signature import Observed, format_signature, signature_fields
@@ -77,14 +78,44 @@ class Session:
     plan: Plan
     connection: Connection
 
-    def rate(self, segments: Iterable[Segment], n_rows: int) -> AsyncGenerator[SegmentRating]:
+    async def rate(self, segments: Iterable[Segment], n_rows: int) -> AsyncGenerator[SegmentRating]:
         """Ratings in input order; n_rows is the number of rows a system has."""
+        plan, connection = self.plan, self.connection
+        method = Method(plan.config, plan.prompts, plan.scheme, connection)
+        memory = RatingMemory(connection.store, memory_identity(self._made_of()))
+        sampled = _sampled_rows(plan.config, n_rows)
+        recalled: set[int] = set()  # ids of ratings in the window, alive until they are yielded
+
+        def known(segment: Segment) -> SegmentRating | None:
+            if sampled is not None and segment.index not in sampled:
+                return SegmentRating(segment, Status.NOT_SAMPLED)
+            rating = memory.recall(segment)
+            if rating is not None:
+                recalled.add(id(rating))
+                connection.count_hit(rating.total_usage.calls)
+            return rating
+
+        async with aclosing(rate_segments(segments, method, known)) as ratings:
+            async for rating in ratings:
+                if id(rating) in recalled:
+                    recalled.remove(id(rating))
+                else:
+                    memory.keep(rating)
+                yield rating
+
+    def _made_of(self) -> dict[str, Any]:
+        """What a rating depends on besides its texts."""
         config = self.plan.config
-        method = Method(config, self.plan.prompts, self.plan.scheme, self.connection)
-        if config.sample is None or config.sample >= n_rows:
-            return rate_segments(segments, method)
-        rows = frozenset(sample_rows(n_rows, config.sample, config.seed))
-        return rate_segments(segments, method, lambda segment: segment.index in rows)
+        servers = {role: resolve(config, role) for role in ROLES}
+        # Under these, full_debate and role addresses included, replies could differ.
+        return {**self.plan.to_dict(), "servers": servers, "files": self.connection.identities}
+
+
+def _sampled_rows(config: MMADConfig, n_rows: int) -> frozenset[int] | None:
+    """The rows of the sample, None for all."""
+    if config.sample is None or config.sample >= n_rows:
+        return None
+    return frozenset(sample_rows(n_rows, config.sample, config.seed))
 
 
 @asynccontextmanager

@@ -40,7 +40,7 @@ LAYERS = {
     "the embedded model": "span_schema local_model local_setup local_chat",
     "around a model": "cache limits reasking connect",
     "files": "lines json_lines tables system_names files run_lines run_file",
-    "a run": "session forecast testing",
+    "a run": "memory session forecast testing",
     "the Python face": "api registration __init__",
     "the command line": "cli.exits cli.terminal cli.options cli.output cli.forecast cli.rate "
     "cli.prompts cli.local cli.register cli cli.__main__",

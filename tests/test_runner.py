@@ -111,8 +111,12 @@ def test_closing_early_ends_all_work():
 def test_rows_outside_the_sample_are_reported_as_such_without_a_call():
     async def main() -> list[SegmentRating]:
         method = scripted_method(chat)
-        chosen = rate_segments(segments(10), method, lambda segment: segment.index in (2, 7))
+        chosen = rate_segments(segments(10), method, not_sampled)
         return [rating async for rating in chosen]
+
+    def not_sampled(segment: Segment) -> SegmentRating | None:
+        outside = segment.index not in (2, 7)
+        return SegmentRating(segment, Status.NOT_SAMPLED) if outside else None
 
     chat = ScriptedChat(perfect)
     ratings = asyncio.run(main())
