@@ -116,6 +116,8 @@ def _connect(path: str, *, private: bool) -> sqlite3.Connection:
         if not private:
             database.execute("PRAGMA journal_mode = WAL")
             database.execute("PRAGMA synchronous = NORMAL")
+            # The log is merged, with waits for the disk, every 80 MB rather than every 4.
+            database.execute("PRAGMA wal_autocheckpoint = 20000")
         with database:
             for table in _TABLES:
                 database.execute(table)
