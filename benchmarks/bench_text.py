@@ -12,10 +12,10 @@ from collections.abc import Callable
 from pathlib import Path
 
 from mmad_metric.chat import UnreadableReply
+from mmad_metric.files.run_file import RunWriter
 from mmad_metric.mqm import Annotation, Category, Severity
 from mmad_metric.rating import Segment, SegmentRating, Status
-from mmad_metric.replies import dimension_annotations
-from mmad_metric.run_file import RunWriter
+from mmad_metric.replies.shapes import dimension_annotations
 from mmad_metric.spans import place
 
 LONG = "Der Mieter darf die Wohnung nicht ohne Grund kündigen. " * 364  # 20,020 characters

@@ -16,7 +16,7 @@ import time
 from pathlib import Path
 
 from benchmarks.measure import mmad_command, run_measured, server_process, write_mix
-from mmad_metric.run_file import read_run
+from mmad_metric.files.run_file import read_run
 
 LATENCY, CONCURRENCY = 0.2, 64
 

@@ -23,9 +23,9 @@ from pathlib import Path
 
 from benchmarks.wmt_gold import GoldSegment, read_gold
 from mmad_metric.cli import main as mmad
+from mmad_metric.files.run_file import read_run
 from mmad_metric.merging import merge
 from mmad_metric.rating import SegmentRating
-from mmad_metric.run_file import read_run
 from mmad_metric.scoring import SCHEMES
 from tests.annotator import Annotator, Item
 from tests.loopback import LoopbackServer

@@ -11,11 +11,11 @@ from dataclasses import dataclass, field
 from decimal import Decimal
 from typing import Any
 
+from mmad_metric.calls.prices import Price, estimate_prompt
 from mmad_metric.chat import Message, Usage
 from mmad_metric.config import MMADConfig
 from mmad_metric.mqm import Annotation
 from mmad_metric.pipeline import without_call
-from mmad_metric.prices import Price, estimate_prompt
 from mmad_metric.rating import Position, Segment
 from mmad_metric.session import Plan
 from mmad_metric.stages.judge import SKIP_JUDGE

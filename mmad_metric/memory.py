@@ -14,9 +14,9 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-from mmad_metric.cache import ReplyStore
+from mmad_metric.calls.cache import ReplyStore
+from mmad_metric.files.run_lines import parse_segment_line, segment_line
 from mmad_metric.rating import Segment, SegmentRating, Status
-from mmad_metric.run_lines import parse_segment_line, segment_line
 from mmad_metric.version import __version__
 
 _NOBODY = Segment("", "")

@@ -7,9 +7,9 @@ from contextlib import aclosing, asynccontextmanager
 from dataclasses import dataclass
 from typing import Any
 
+from mmad_metric.calls.connect import Connection, connect, resolve
 from mmad_metric.config import ROLES, MMADConfig
-from mmad_metric.connect import Connection, connect, resolve
-from mmad_metric.files import sample_rows
+from mmad_metric.files.inputs import sample_rows
 from mmad_metric.memory import RatingMemory, memory_identity
 from mmad_metric.packs import load_pack
 from mmad_metric.pipeline import Method

@@ -11,7 +11,7 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from mmad_metric.reasking import REMINDER
+from mmad_metric.calls.reasking import REMINDER
 from tests.loopback_replies import ReceivedCall
 
 Item = dict[str, Any]

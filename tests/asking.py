@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from mmad_metric.chat import ChatRequest, Message, Reply, ReplySchema
-from mmad_metric.openai_chat import Endpoint, OpenAIChat
+from mmad_metric.servers.openai_chat import Endpoint, OpenAIChat
 from tests.loopback import LoopbackServer
 
 EMPTY = '{"annotations": []}'

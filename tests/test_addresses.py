@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from mmad_metric.addresses import resolve, scrub, shown_url
-from mmad_metric.endpoint import Endpoint
 from mmad_metric.errors import ConfigError
+from mmad_metric.servers.endpoint import Endpoint
 
 
 @pytest.mark.parametrize(

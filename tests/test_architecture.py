@@ -32,14 +32,15 @@ LAYERS = {
     "MQM values": "mqm label_words labels normalise spans merging languages rating scoring",
     "settings": "config signature results",
     "prompts": "packs templates",
-    "replies": "json_mend json_scan annotation_items reply_search replies",
+    "replies": "replies replies.mend replies.scan replies.items replies.search replies.shapes",
     "one segment": "stages stages.context stages.annotate stages.debate stages.judge pipeline",
     "many segments": "runner",
-    "prices": "prices",
-    "talking to a server": "endpoint dialect refusals completions verdicts openai_chat",
-    "the embedded model": "span_schema local_model local_setup local_chat",
-    "around a model": "cache limits reasking connect",
-    "files": "lines json_lines tables system_names files run_lines run_file",
+    "talking to a server": "servers servers.endpoint servers.dialect servers.refusals "
+    "servers.completions servers.verdicts servers.openai_chat",
+    "the embedded model": "local local.span_schema local.model local.setup local.chat",
+    "around a model": "calls calls.prices calls.cache calls.limits calls.reasking calls.connect",
+    "files": "files files.lines files.json_lines files.tables files.system_names files.inputs "
+    "files.run_lines files.run_file",
     "a run": "memory session forecast testing",
     "the Python face": "api registration __init__",
     "the command line": "cli.exits cli.terminal cli.options cli.output cli.forecast cli.rate "
@@ -55,14 +56,14 @@ TYPE_ONLY_UPWARDS = {
 
 # Libraries that one room alone may know, so that it can be told what spends money or is heavy.
 SINGLE_IMPORTERS = {
-    "openai": {"openai_chat", "batch_chat"},
-    "aiohttp": {"openai_chat"},
+    "openai": {"servers.openai_chat", "servers.batch_chat"},
+    "aiohttp": {"servers.openai_chat"},
     "evaluate": {"mmad"},
     "datasets": {"mmad"},
     "ray": {"ray_runner"},
     "sacrebleu": {"sacrebleu_metric"},
-    "xllamacpp": {"local_chat"},
-    "sqlite3": {"cache"},
+    "xllamacpp": {"local.chat"},
+    "sqlite3": {"calls.cache"},
     # The openai client brings one of them, which one is its own affair.
     "httpx": set(),
     "httpx2": set(),

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from mmad_metric import memory
-from mmad_metric.cache import ReplyStore
+from mmad_metric.calls.cache import ReplyStore
 from mmad_metric.chat import Usage
 from mmad_metric.errors import Reason
 from mmad_metric.memory import RatingMemory, memory_identity

@@ -13,11 +13,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from mmad_metric.calls.prices import estimate_tokens
 from mmad_metric.chat import Message
 from mmad_metric.languages import LanguagePair
 from mmad_metric.mqm import NON_TRANSLATION, TYPOLOGY, WHOLE_SEGMENT, Annotation, Category, Severity
 from mmad_metric.packs import Demo, Pack, fallback_order, load_pack
-from mmad_metric.prices import estimate_tokens
 from mmad_metric.rating import Position
 from mmad_metric.templates import Prompts, Side, block, check_prompts
 

@@ -4,12 +4,18 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Sequence
+from importlib import import_module
 
 from mmad_metric.cli.exits import EXIT_ERROR, EXIT_INTERRUPTED
 from mmad_metric.cli.terminal import tell
 from mmad_metric.errors import MMADError
 
-SUBCOMMANDS = ("prompts", "local", "register")
+# Each takes the arguments after its name and returns the exit status.
+SUBCOMMANDS = {
+    "prompts": ("mmad_metric.cli.prompts", "run_prompts"),
+    "local": ("mmad_metric.cli.local", "run_local"),
+    "register": ("mmad_metric.cli.register", "run_register"),
+}
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -38,18 +44,10 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 def _dispatch(arguments: list[str]) -> int:
     """The heavy parts are loaded by the command that needs them, so that --help is instant."""
-    if arguments[:1] == ["prompts"]:
-        from mmad_metric.cli.prompts import run_prompts
-
-        return run_prompts(arguments[1:])
-    if arguments[:1] == ["local"]:
-        from mmad_metric.cli.local import run_local
-
-        return run_local(arguments[1:])
-    if arguments[:1] == ["register"]:
-        from mmad_metric.cli.register import run_register
-
-        return run_register(arguments[1:])
+    if arguments and arguments[0] in SUBCOMMANDS:
+        room, function = SUBCOMMANDS[arguments[0]]
+        status: int = getattr(import_module(room), function)(arguments[1:])
+        return status
     from mmad_metric.cli.options import parse
 
     options = parse(arguments)

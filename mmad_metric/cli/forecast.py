@@ -6,8 +6,8 @@ import json
 from collections.abc import Iterator
 from typing import Any
 
-from mmad_metric.connect import role_prices
-from mmad_metric.files import Inputs, sample_rows
+from mmad_metric.calls.connect import role_prices
+from mmad_metric.files.inputs import Inputs, sample_rows
 from mmad_metric.forecast import Forecast, call_bounds, forecast
 from mmad_metric.rating import Segment
 from mmad_metric.session import Plan

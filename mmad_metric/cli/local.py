@@ -6,7 +6,7 @@ import argparse
 from collections.abc import Sequence
 
 from mmad_metric.cli.exits import EXIT_OK
-from mmad_metric.local_setup import install_shipped_model
+from mmad_metric.local.setup import install_shipped_model
 
 
 def run_local(arguments: Sequence[str]) -> int:

@@ -5,12 +5,12 @@ from __future__ import annotations
 import argparse
 from collections.abc import Iterator, Sequence
 
+from mmad_metric.calls.prices import estimate_prompt
 from mmad_metric.chat import Message
 from mmad_metric.cli.exits import EXIT_OK
 from mmad_metric.errors import ConfigError
 from mmad_metric.languages import LanguagePair
 from mmad_metric.packs import Dimension, load_pack
-from mmad_metric.prices import estimate_prompt
 from mmad_metric.rating import Position
 from mmad_metric.stages.debate import counter_position
 from mmad_metric.templates import Prompts, Side, check_prompts, demos_for

@@ -15,6 +15,7 @@ from typing import Any
 from tqdm import tqdm
 
 from mmad_metric.blocking import run_blocking
+from mmad_metric.calls.connect import Connection, role_prices
 from mmad_metric.cli.exits import EXIT_ERROR, EXIT_INTERRUPTED, EXIT_OK, EXIT_UNSCORED
 from mmad_metric.cli.forecast import print_forecast
 from mmad_metric.cli.options import config_from
@@ -28,13 +29,12 @@ from mmad_metric.cli.output import (
 )
 from mmad_metric.cli.terminal import tell
 from mmad_metric.config import ROLES
-from mmad_metric.connect import Connection, role_prices
 from mmad_metric.errors import InputError, RunStopped
-from mmad_metric.files import Inputs, open_inputs
-from mmad_metric.local_model import SHIPPED_NOTICE, parse_local
+from mmad_metric.files.inputs import Inputs, open_inputs
+from mmad_metric.files.run_file import RunWriter, read_run
+from mmad_metric.local.model import SHIPPED_NOTICE, parse_local
 from mmad_metric.rating import SegmentRating, Status
 from mmad_metric.results import SystemTotals, observed
-from mmad_metric.run_file import RunWriter, read_run
 from mmad_metric.session import Plan, Session, open_session
 
 GC_EVERY = 20_000  # new objects

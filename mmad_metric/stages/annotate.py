@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from mmad_metric.mqm import Annotation
 from mmad_metric.packs import Dimension
-from mmad_metric.replies import dimension_annotations
+from mmad_metric.replies.shapes import dimension_annotations
 from mmad_metric.stages.context import StageContext, side_by_side
 
 

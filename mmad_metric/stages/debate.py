@@ -19,7 +19,7 @@ from mmad_metric.config import MMADConfig
 from mmad_metric.mqm import Annotation, Severity
 from mmad_metric.packs import Dimension
 from mmad_metric.rating import DebateRound, DimensionOutcome, Position
-from mmad_metric.replies import CONSENSUS_CHECK, debate_turn
+from mmad_metric.replies.shapes import CONSENSUS_CHECK, debate_turn
 from mmad_metric.stages.context import StageContext, side_by_side
 from mmad_metric.templates import Side, position_reply
 

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from mmad_metric.merging import merge
 from mmad_metric.mqm import MQMError
 from mmad_metric.rating import DimensionOutcome
-from mmad_metric.replies import FINAL_JUDGEMENT, Judgement
+from mmad_metric.replies.shapes import FINAL_JUDGEMENT, Judgement
 from mmad_metric.spans import place
 from mmad_metric.stages.context import StageContext
 

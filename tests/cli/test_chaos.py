@@ -7,7 +7,7 @@ import random
 from collections.abc import Callable
 from pathlib import Path
 
-from mmad_metric.run_file import read_run
+from mmad_metric.files.run_file import read_run
 from tests.annotator import KNOWN, Annotator
 from tests.cli.conftest import Mmad
 from tests.loopback import LoopbackServer

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from mmad_metric.run_file import read_run
+from mmad_metric.files.run_file import read_run
 from tests.annotator import KNOWN, Annotator
 from tests.loopback import LoopbackServer
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from mmad_metric.run_file import read_run
+from mmad_metric.files.run_file import read_run
 from mmad_metric.signature import parse_signature
 from tests.annotator import KNOWN, Annotator, is_about
 from tests.cli.conftest import Mmad

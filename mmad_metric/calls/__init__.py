@@ -1,0 +1,1 @@
+"""Around a model: reply cache, limits, prices, asking again; each wraps a ChatModel."""

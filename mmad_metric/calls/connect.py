@@ -1,0 +1,145 @@
+"""From settings to a model: which servers play which roles, with cache and limits around."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import AsyncIterator, Mapping
+from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import dataclass, field, replace
+from decimal import Decimal
+
+from mmad_metric.addresses import shown_url
+from mmad_metric.calls.cache import CachedChat, ReplyStore, cache_folder, identity_of
+from mmad_metric.calls.limits import Gate, LimitedChat
+from mmad_metric.calls.prices import Price, find_price
+from mmad_metric.calls.reasking import ReaskingChat
+from mmad_metric.chat import ChatModel, ChatRequest, Reply
+from mmad_metric.config import ROLES, MMADConfig
+from mmad_metric.errors import ConfigError
+from mmad_metric.local.chat import LocalChat, LocalServer
+from mmad_metric.local.model import parse_local
+from mmad_metric.servers.openai_chat import Endpoint, OpenAIChat
+
+LOCAL_TIMEOUT = 900.0  # seconds for a reply of the embedded model, on a busy machine too
+
+
+@dataclass
+class Connection:
+    """The model of a run and its account. `hits` counts replies that needed no call."""
+
+    gate: Gate
+    store: ReplyStore
+    by_role: dict[str, ChatModel] = field(default_factory=dict)
+    identities: list[str] = field(default_factory=list)  # of the servers, as in cache keys
+    hits: int = 0
+
+    async def complete(self, request: ChatRequest) -> Reply:
+        return await self.by_role[request.role].complete(request)
+
+    def count_hit(self, replies: int = 1) -> None:
+        self.hits += replies
+
+
+def resolve(config: MMADConfig, role: str) -> tuple[str, str | None]:
+    """(model, base URL) of a role, $OPENAI_BASE_URL counted. Raises ConfigError."""
+    model, base_url = config.model_for(role)
+    if parse_local(model) is not None:
+        if base_url is not None:
+            raise ConfigError(f"model {model!r} serves itself: base_url does not apply to it")
+        return model, None
+    return model, base_url or os.environ.get("OPENAI_BASE_URL") or None
+
+
+def role_prices(config: MMADConfig) -> Mapping[str, Price | None]:
+    """The price list of each role's model, None where it is not known."""
+    return {role: find_price(*resolve(config, role)) for role in ROLES}
+
+
+@asynccontextmanager
+async def connect(config: MMADConfig) -> AsyncIterator[Connection]:
+    """Open what the settings name, and close it at the end.
+
+    Raises ConfigError before any call when a key, a price or a local model is missing.
+    """
+    max_cost = None if config.max_cost is None else Decimal(str(config.max_cost))
+    _check_prices(config)
+    async with AsyncExitStack() as stack:
+        store = ReplyStore(cache_folder(config.cache) if config.use_cache else None)
+        stack.callback(store.close)
+        connection = Connection(Gate(config.concurrency, max_cost), store)
+        opened: dict[tuple[str, str | None], ChatModel] = {}
+        for role in ROLES:
+            target = resolve(config, role)
+            if target not in opened:
+                opened[target] = await _open(config, target, connection, stack)
+            connection.by_role[role] = opened[target]
+        yield connection
+
+
+def _check_prices(config: MMADConfig) -> None:
+    if config.max_cost is None:
+        return
+    for role in ROLES:
+        model, base_url = resolve(config, role)
+        if parse_local(model) is None and find_price(model, base_url) is None:
+            raise ConfigError(
+                f"max_cost: no price is known for model {model!r} at "
+                f"{shown_url(base_url) if base_url else 'OpenAI'}, so no bound can be kept"
+            )
+
+
+async def _open(
+    config: MMADConfig,
+    target: tuple[str, str | None],
+    connection: Connection,
+    stack: AsyncExitStack,
+) -> ChatModel:
+    model, base_url = target
+    local = parse_local(model)
+    bottom: ChatModel
+    if local is None:
+        server = base_url or ""
+        bottom = await stack.enter_async_context(OpenAIChat(_endpoint(config, model, base_url)))
+    else:
+        llama = stack.enter_context(LocalServer(local, concurrency=config.concurrency))
+        server, endpoint = local.identity, _local_endpoint(config, llama)
+        chat = await stack.enter_async_context(OpenAIChat(endpoint))
+        bottom = LocalChat(chat, llama)
+    price = None if local else find_price(model, base_url)
+    limited = LimitedChat(bottom, connection.gate, config.max_tokens, price)
+    identity = identity_of(
+        {
+            "server": server.rstrip("/"),
+            "model": model,
+            "temperature": config.temperature,
+            "max_tokens": config.max_tokens,
+            "structured": config.structured,
+            "fold_system": config.fold_system,
+            "extra_body": config.extra_body,
+        }
+    )
+    connection.identities.append(identity)
+    asking = ReaskingChat(limited, config.reasks)
+    return CachedChat(asking, connection.store, identity, connection.count_hit)
+
+
+def _local_endpoint(config: MMADConfig, server: LocalServer) -> Endpoint:
+    """Our own server: as slow as the machine is, and never worth asking twice."""
+    patient = replace(_endpoint(config, "local", server.base_url), max_retries=0)
+    return replace(patient, timeout=max(config.timeout, LOCAL_TIMEOUT), api_key="local")
+
+
+def _endpoint(config: MMADConfig, model: str, base_url: str | None) -> Endpoint:
+    return Endpoint(
+        model=model,
+        base_url=base_url,
+        temperature=config.temperature,
+        max_tokens=config.max_tokens,
+        timeout=config.timeout,
+        max_retries=config.max_retries,
+        level=config.structured,
+        fold_system=config.fold_system,
+        extra_body=None if config.extra_body is None else json.loads(config.extra_body),
+        concurrency=config.concurrency,
+    )

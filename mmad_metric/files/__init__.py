@@ -1,0 +1,1 @@
+"""Readers and writers: inputs line by line, run files."""

@@ -1,0 +1,295 @@
+"""The user's input files as one stream of segments, checked before anything is rated."""
+
+from __future__ import annotations
+
+import hashlib
+import heapq
+import os
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import repeat
+
+from mmad_metric.errors import ConfigError, InputError
+from mmad_metric.files.lines import STDIN, TextFile
+from mmad_metric.files.system_names import system_names
+from mmad_metric.files.tables import (
+    LineCount,
+    Row,
+    SystemRows,
+    count_lines,
+    scan_jsonl,
+    scan_lines,
+    scan_tsv,
+)
+from mmad_metric.rating import Segment
+
+
+@dataclass(frozen=True, slots=True)
+class InputSpec:
+    """The files to read, as paths; "-" is standard input. See `open_inputs`."""
+
+    sources: str | None
+    systems: tuple[str, ...]
+    references: tuple[str, ...] = ()
+    names: tuple[str, ...] | None = None
+    tsv: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class System:
+    """A system under evaluation. file: the path that its translations come from."""
+
+    name: str
+    n_segments: int
+    file: str
+
+
+@dataclass(frozen=True, slots=True)
+class _LineFile:
+    """A file of sources or references, counted."""
+
+    file: TextFile
+    count: LineCount
+
+
+class Inputs:
+    """Checked input: systems with counts, and their segments, as often as needed.
+
+    systems: in the order given; all have the same number of rows, `n_rows`, with the same
+    sources; total: segments of all systems together.
+    """
+
+    def __init__(
+        self,
+        names: Sequence[str],
+        rows: Sequence[SystemRows],
+        sources: _LineFile | None,
+        references: Sequence[_LineFile],
+    ) -> None:
+        self.systems = tuple(
+            System(name, system.count.total, system.file.name)
+            for name, system in zip(names, rows, strict=True)
+        )
+        self.n_rows = rows[0].count.total
+        self.total = sum(system.n_segments for system in self.systems)
+        self._rows = dict(zip(names, rows, strict=True))
+        self._sources = sources
+        self._references = tuple(references)
+
+    def segments(self) -> Iterator[Segment]:
+        """All segments, system by system, rows in file order; nothing is held in memory.
+
+        A segment's reference is its own or else the first of those given. Raises InputError
+        when a file is no longer what was checked.
+        """
+        for system in self.systems:
+            for index, (row, source, references) in enumerate(self._joined(system.name)):
+                yield Segment(
+                    source=source,
+                    translation=row.translation,
+                    system=system.name,
+                    index=index,
+                    id=row.id,
+                    doc=row.doc,
+                    reference=references[0] if references else None,
+                )
+
+    def references(self, system: str) -> Iterator[tuple[str, ...]]:
+        """All references of each of the system's rows, in order; () where there are none."""
+        return (references for _, _, references in self._joined(system))
+
+    def _joined(self, system: str) -> Iterator[tuple[Row, str, tuple[str, ...]]]:
+        """The system's rows with their sources and references, from wherever they come."""
+        rows = self._rows[system]
+        total = rows.count.total
+        sources: Iterator[str | None] = repeat(None)
+        references: Iterator[tuple[str, ...]] = repeat(())
+        if self._sources:
+            sources = self._sources.file.lines()
+        if self._references:
+            files = (reference.file.lines() for reference in self._references)
+            references = zip(*files)  # noqa: B905 - the count is checked below
+        seen = 0
+        for row, source, given in zip(rows.rows(), sources, references):  # noqa: B905
+            seen += 1
+            if seen > total:
+                break
+            yield row, _source(rows, row, source), _references(rows, row, given)
+        if seen != total:
+            raise InputError(
+                f"{rows.file.name}, or a file read beside it, changed while it was being read: "
+                f"{total} rows were counted at first"
+            )
+
+
+def open_inputs(
+    sources: str | None,
+    systems: Sequence[str],
+    *,
+    references: Sequence[str] = (),
+    names: Sequence[str] | None = None,
+    tsv: bool = False,
+) -> Inputs:
+    """Opens, counts and checks every line of every file; nothing is left to fail later.
+
+    sources: a file with one source a line, or None where the systems' files bring their own;
+    systems: files of plain lines; `.tsv` (all but JSONL with `tsv`): source, translation and
+    perhaps reference; `.jsonl`: objects with "translation", "source" and perhaps "id",
+    "system", "doc", "reference". Any may be gzipped. "-" is standard input, and TSV when
+    there are no sources; references: files with one reference a line; names: one a system.
+
+    Raises InputError for anything that cannot be read or does not belong together.
+    """
+    spec = InputSpec(
+        None if sources is None else os.fspath(sources),
+        tuple(os.fspath(path) for path in systems),
+        tuple(os.fspath(path) for path in references),
+        None if names is None else tuple(names),
+        tsv,
+    )
+    _check_spec(spec)
+    source_file = None if spec.sources is None else _counted(spec.sources)
+    reference_files = [_counted(path) for path in spec.references]
+    rows = [system for path in spec.systems for system in _scan(path, spec)]
+    _check_counts(source_file, rows, reference_files)
+    inputs = Inputs(system_names(rows, spec.names), rows, source_file, reference_files)
+    _check_texts(inputs, rows, source_file, reference_files)
+    return inputs
+
+
+def _check_spec(spec: InputSpec) -> None:
+    if not spec.systems:
+        raise InputError("no system is given: at least one file of translations is needed")
+    lines_only = [path for path in (spec.sources, *spec.references) if path is not None]
+    if [*lines_only, *spec.systems].count(STDIN) > 1:
+        raise InputError("standard input ('-') can be one of the files, not several")
+    for path in lines_only:
+        if _table_format(path):
+            raise InputError(
+                f"{path}: sources and references are read from plain lines; "
+                "a table with sources and references is given as the system's file"
+            )
+
+
+def _table_format(path: str) -> str | None:
+    """The table format that the path's extension names, if any."""
+    bare = path.lower().removesuffix(".gz")
+    return next((name for name in ("jsonl", "tsv") if bare.endswith(f".{name}")), None)
+
+
+def _scan(path: str, spec: InputSpec) -> list[SystemRows]:
+    kind = _table_format(path)
+    if kind is None and (spec.tsv or (path == STDIN and spec.sources is None)):
+        kind = "tsv"
+    file = TextFile(path)
+    if kind == "jsonl":
+        return scan_jsonl(file, need_source=spec.sources is None)
+    if kind == "tsv":
+        return [scan_tsv(file)]
+    if spec.sources is None:
+        raise InputError(
+            f"{file.name}: holds translations only; give the sources as well (-s), or a TSV or "
+            "JSONL file with both"
+        )
+    return [scan_lines(file)]
+
+
+def _counted(path: str) -> _LineFile:
+    file = TextFile(path)
+    return _LineFile(file, count_lines(file.lines()))
+
+
+def _check_counts(
+    sources: _LineFile | None, rows: Sequence[SystemRows], references: Sequence[_LineFile]
+) -> None:
+    """Every file against the sources, or without them against the first system."""
+    first: SystemRows | _LineFile = sources or rows[0]
+    others: list[SystemRows | _LineFile] = [*rows, *references]
+    for other in others:
+        if other.count.total != first.count.total:
+            raise InputError(
+                f"the files are not parallel: {_counts(first)}, {_counts(other)}"
+                f"{_blank_hint(first)}{_blank_hint(other)}"
+            )
+
+
+def _counts(part: SystemRows | _LineFile) -> str:
+    name = getattr(part, "name", None)
+    total = part.count.total
+    if name:
+        return f"{part.file.name} has {total} {'row' if total == 1 else 'rows'} of system {name!r}"
+    return f"{part.file.name} has {total} {'line' if total == 1 else 'lines'}"
+
+
+def _blank_hint(part: SystemRows | _LineFile) -> str:
+    if not part.count.blank:
+        return ""
+    if part.count.blank == 1:
+        return f"; line {part.count.first_blank} of {part.file.name} is blank"
+    return (
+        f"; {part.count.blank} lines of {part.file.name} are blank, "
+        f"the first is line {part.count.first_blank}"
+    )
+
+
+def _check_texts(
+    inputs: Inputs,
+    rows: Sequence[SystemRows],
+    sources: _LineFile | None,
+    references: Sequence[_LineFile],
+) -> None:
+    """Texts that are given twice must agree; and systems that bring their own sources are
+    compared row by row later on, so that their rows must be about the same sources."""
+    for system, own in zip(inputs.systems, rows, strict=True):
+        if (sources and own.own_sources) or (references and own.own_references):
+            for _ in inputs._joined(system.name):  # noqa: SLF001 - same module
+                pass
+    if sources is None:
+        for other in rows[1:]:
+            for mine, theirs in zip(rows[0].rows(), other.rows(), strict=True):
+                if mine.source != theirs.source:
+                    raise InputError(
+                        "the systems are not parallel, their sources differ: "
+                        f"{rows[0].file.name}, line {mine.line}, and "
+                        f"{other.file.name}, line {theirs.line}"
+                    )
+
+
+def _source(system: SystemRows, row: Row, given: str | None) -> str:
+    """The row's source: the one from the file of sources and the row's own must agree."""
+    if given is not None and row.source is not None and given != row.source:
+        raise InputError(
+            f"{system.file.name}, line {row.line}: its source is not the one in the file of sources"
+        )
+    source = row.source if given is None else given
+    if source is None:  # the file changed since it was checked
+        raise InputError(f"{system.file.name}, line {row.line}: no source")
+    return source
+
+
+def _references(system: SystemRows, row: Row, given: tuple[str, ...]) -> tuple[str, ...]:
+    if row.reference is None:
+        return given
+    if given and row.reference not in given:
+        raise InputError(
+            f"{system.file.name}, line {row.line}: its reference is not among those in the "
+            "files of references"
+        )
+    return given or (row.reference,)
+
+
+def sample_rows(n_rows: int, n: int, seed: int) -> tuple[int, ...]:
+    """`n` of the row indices 0..n_rows-1, ascending; all of them when there are no more.
+
+    The choice depends on the numbers given alone: the same on every machine and Python, for
+    every system; a larger `n` only adds rows. Raises ConfigError for n < 1.
+    """
+    if n < 1:
+        raise ConfigError(f"a sample of {n} segments: at least 1 is needed")
+    if n >= n_rows:
+        return tuple(range(n_rows))
+
+    def rank(row: int) -> bytes:
+        return hashlib.sha256(f"{seed}:{row}".encode()).digest()
+
+    return tuple(sorted(heapq.nsmallest(n, range(n_rows), key=rank)))

@@ -1,0 +1,220 @@
+"""Segment lines of the run file: a rating as plain JSON values, and back without loss."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Mapping, Sequence
+from typing import Any, TypeVar
+
+from mmad_metric.chat import Usage
+from mmad_metric.errors import InputError, Reason
+from mmad_metric.files.json_lines import kind
+from mmad_metric.mqm import Annotation, Category, MQMError, Severity
+from mmad_metric.rating import (
+    DebateRound,
+    DimensionOutcome,
+    Position,
+    Segment,
+    SegmentRating,
+    Status,
+)
+
+_T = TypeVar("_T")
+_NOT_GIVEN: Any = object()
+
+
+def segment_line(rating: SegmentRating) -> dict[str, Any]:
+    """The rating as it stands in the run file, keys in their fixed order; see
+    docs/run-file.schema.json. Fields that would be empty are left out, but for those that
+    every reader looks for."""
+    segment = rating.segment
+    line: dict[str, Any] = {"type": "segment", "system": segment.system, "index": segment.index}
+    _put(line, "id", segment.id)
+    _put(line, "doc", segment.doc)
+    line["source"] = segment.source
+    line["translation"] = segment.translation
+    _put(line, "reference", segment.reference)
+    line["status"] = rating.status.value
+    # -0.0, the negative of no penalty, is written as 0.0.
+    line["score"] = None if rating.score is None else rating.score + 0.0
+    _put(line, "reason", rating.reason.value if rating.reason else None)
+    _put(line, "detail", rating.detail or None)
+    _put(line, "flags", list(rating.flags) or None)
+    line["errors"] = [error.to_dict() for error in rating.errors]
+    line["dimensions"] = _outcomes_line(rating.outcomes)
+    _put(line, "analysis", rating.analysis or None)
+    line["usage"] = {role: usage.to_dict() for role, usage in rating.usage.items()}
+    for name in ("models", "levels", "adapted"):
+        _put(line, name, list(getattr(rating, name)) or None)
+    return line
+
+
+def parse_segment_line(line: Mapping[str, Any]) -> SegmentRating:
+    """The inverse of `segment_line`. Raises InputError that names what is wrong in the line."""
+    try:
+        segment = Segment(
+            source=_get(line, "source", str),
+            translation=_get(line, "translation", str),
+            system=_get(line, "system", str),
+            index=_get(line, "index", int),
+            id=_get(line, "id", str, None),
+            doc=_get(line, "doc", str, None),
+            reference=_get(line, "reference", str, None),
+        )
+        reason = _get(line, "reason", str, None)
+        return SegmentRating(
+            segment=segment,
+            status=Status(_get(line, "status", str)),
+            score=_score(line),
+            errors=tuple(_error(item) for item in _items(line, "errors", dict)),
+            reason=None if reason is None else Reason(reason),
+            detail=_get(line, "detail", str, ""),
+            flags=_strings(line, "flags"),
+            outcomes=tuple(
+                _outcome(name, value) for name, value in _get(line, "dimensions", dict).items()
+            ),
+            analysis=_get(line, "analysis", str, ""),
+            usage={role: _usage(used) for role, used in _get(line, "usage", dict).items()},
+            models=_strings(line, "models"),
+            levels=_strings(line, "levels"),
+            adapted=_strings(line, "adapted"),
+        )
+    except InputError:
+        raise
+    except KeyError as error:
+        raise InputError(f"not a segment line: {error} is missing") from None
+    except (TypeError, ValueError, AttributeError) as error:
+        raise InputError(f"not a segment line: {error}") from None
+
+
+def _error(line: dict[str, Any]) -> MQMError:
+    _get(line, "text", str)
+    for key in ("start", "end"):
+        _get(line, key, int, None)
+    for key in ("quoted", "raw_category", "raw_severity"):
+        _get(line, key, str, None)
+    _strings(line, "flags")
+    return MQMError.from_dict(line)
+
+
+def _usage(line: Mapping[str, Any]) -> Usage:
+    usage = Usage(**line)
+    for key in line:
+        _get(line, key, int)
+    return usage
+
+
+def _outcomes_line(outcomes: Sequence[DimensionOutcome]) -> dict[str, Any]:
+    lines = {outcome.dimension: _outcome_line(outcome) for outcome in outcomes}
+    if len(lines) != len(outcomes):
+        raise ValueError("two outcomes of one dimension in a rating")
+    return lines
+
+
+def _outcome_line(outcome: DimensionOutcome) -> dict[str, Any]:
+    """`DimensionOutcome.to_dict()`, with what its annotations leave unsaid added to them."""
+    line = outcome.to_dict()
+    _complete(line["opening"], outcome.opening)
+    _complete(line["outcome"], outcome.outcome)
+    if outcome.counter is not None:
+        _complete(line["counter"], outcome.counter)
+        for round_line, debated in zip(line["rounds"], outcome.rounds, strict=True):
+            for side in ("pro", "con"):
+                position: Position | None = getattr(debated, side)
+                if position is not None:
+                    _complete(round_line[side]["annotations"], position.annotations)
+    return line
+
+
+def _complete(lines: list[dict[str, Any]], annotations: Sequence[Annotation]) -> None:
+    """Adds the rare fields. A reply states an unknown label as the agent wrote it: `read_as` is
+    then the category that it counts as."""
+    for line, annotation in zip(lines, annotations, strict=True):
+        if annotation.raw_category is not None:
+            line["read_as"] = str(annotation.category)
+            line["raw_category"] = annotation.raw_category
+        if annotation.raw_severity is not None:
+            line["raw_severity"] = annotation.raw_severity
+        if annotation.flags:
+            line["flags"] = list(annotation.flags)
+
+
+def _outcome(dimension: str, line: Mapping[str, Any]) -> DimensionOutcome:
+    return DimensionOutcome(
+        dimension=dimension,
+        opening=_annotations(line, "opening"),
+        outcome=_annotations(line, "outcome"),
+        counter=_annotations(line, "counter") if "counter" in line else None,
+        rounds=tuple(_round(turn) for turn in line.get("rounds", ())),
+    )
+
+
+def _round(line: Mapping[str, Any]) -> DebateRound:
+    pro = _position(line["pro"])
+    if pro is None:
+        raise InputError("not a segment line: a debate round without 'pro'")
+    return DebateRound(pro, _position(line["con"]), _get(line, "consistent", bool, None))
+
+
+def _position(line: Mapping[str, Any] | None) -> Position | None:
+    if line is None:
+        return None
+    return Position(_get(line, "argument", str), _annotations(line, "annotations"))
+
+
+def _annotations(line: Mapping[str, Any], key: str) -> tuple[Annotation, ...]:
+    return tuple(_annotation(item) for item in _items(line, key, dict))
+
+
+def _annotation(line: Mapping[str, Any]) -> Annotation:
+    dimension, _, subcategory = _get(
+        line, "read_as" if "read_as" in line else "category", str
+    ).partition("/")
+    return Annotation(
+        span=_get(line, "error_span", str),
+        category=Category(dimension, subcategory or None),
+        severity=Severity(line["severity"]),
+        is_source_error=_get(line, "is_source_error", bool),
+        raw_category=_get(line, "raw_category", str, None),
+        raw_severity=_get(line, "raw_severity", str, None),
+        flags=_strings(line, "flags"),
+    )
+
+
+def _put(line: dict[str, Any], key: str, value: object) -> None:
+    if value is not None:
+        line[key] = value
+
+
+def _get(line: Mapping[str, Any], key: str, wanted: type[_T], default: Any = _NOT_GIVEN) -> Any:
+    """The value under the key. A default also stands for null."""
+    value = line[key] if default is _NOT_GIVEN else line.get(key)
+    if value is None and default is not _NOT_GIVEN:
+        return default
+    # In Python a boolean is a whole number; in a file it is not.
+    if not isinstance(value, wanted) or (wanted is int and isinstance(value, bool)):
+        raise InputError(f"not a segment line: {key!r} is {kind(value)}")
+    return value
+
+
+def _score(line: Mapping[str, Any]) -> float | None:
+    score = line["score"]
+    if score is None:
+        return None
+    if isinstance(score, bool) or not isinstance(score, (int, float)):
+        raise InputError(f"not a segment line: 'score' is {kind(score)}")
+    if not abs(score) <= sys.float_info.max:  # also false for NaN
+        raise InputError(f"not a segment line: 'score' is {score}")
+    return float(score)
+
+
+def _items(line: Mapping[str, Any], key: str, wanted: type[_T], default: Any = _NOT_GIVEN) -> Any:
+    items = _get(line, key, list, default)
+    for item in items:
+        if not isinstance(item, wanted):
+            raise InputError(f"not a segment line: {key!r} holds {kind(item)}")
+    return items
+
+
+def _strings(line: Mapping[str, Any], key: str) -> tuple[str, ...]:
+    return tuple(_items(line, key, str, ()))

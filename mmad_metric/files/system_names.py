@@ -1,0 +1,69 @@
+"""What systems are called: by the user, by their file, or after it."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from pathlib import PurePath
+
+from mmad_metric.errors import InputError
+from mmad_metric.files.lines import STDIN, readable
+from mmad_metric.files.tables import SystemRows
+
+# Nothing else is an extension: system names may hold dots ("Online-A.1574", "ende.Online-A.de").
+_EXTENSIONS = (".txt", ".tsv", ".jsonl")
+
+
+def system_names(systems: Sequence[SystemRows], names: Sequence[str] | None) -> list[str]:
+    """One name a system, in order: the given ones, else the files' own, else after the files.
+
+    Raises InputError where the names given are too few or too many, and where two systems
+    would share a name.
+    """
+    if names is not None:
+        if len(names) != len(systems):
+            raise InputError(f"{len(names)} names are given for {len(systems)} systems")
+        chosen = [readable(name) for name in names]
+    else:
+        chosen = _told_apart(systems)
+    _refuse_unusable(chosen, systems)
+    return chosen
+
+
+def name_of_file(path: str) -> str:
+    """The base name without .gz and without .txt, .tsv or .jsonl."""
+    if path == STDIN:
+        return "stdin"
+    name = PurePath(readable(path)).name
+    for endings in ((".gz",), _EXTENSIONS):
+        for ending in endings:
+            if name.lower().endswith(ending) and len(name) > len(ending):
+                name = name[: -len(ending)]
+                break
+    return name
+
+
+def _told_apart(systems: Sequence[SystemRows]) -> list[str]:
+    """Names after files; where two are the same, with the folder in front."""
+    names = [system.name or name_of_file(system.file.path) for system in systems]
+    often = Counter(names)
+    for position, system in enumerate(systems):
+        folder = PurePath(readable(system.file.path)).parent.name
+        if often[names[position]] > 1 and system.name is None and folder:
+            names[position] = f"{folder}/{names[position]}"
+    return names
+
+
+def _refuse_unusable(names: Sequence[str], systems: Sequence[SystemRows]) -> None:
+    owners: dict[str, str] = {}
+    for name, system in zip(names, systems, strict=True):
+        if not name.strip() or any(sign in name for sign in "\t\n\r"):
+            raise InputError(
+                f"{system.file.name}: {name!r} is no name for a system; give one with --name"
+            )
+        if name in owners:
+            raise InputError(
+                f"two systems are called {name!r} ({owners[name]}, {system.file.name}); "
+                "give each its own name with --name"
+            )
+        owners[name] = system.file.name

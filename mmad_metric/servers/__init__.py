@@ -1,0 +1,1 @@
+"""Talking to an OpenAI-compatible server: what it is asked, what it refuses, what went wrong."""
