@@ -36,7 +36,7 @@ LAYERS = {
     "one segment": "stages stages.context stages.annotate stages.debate stages.judge pipeline",
     "many segments": "runner",
     "talking to a server": "servers servers.endpoint servers.dialect servers.refusals "
-    "servers.completions servers.verdicts servers.openai_chat",
+    "servers.completions servers.verdicts servers.client servers.openai_chat",
     "the embedded model": "local local.span_schema local.model local.setup local.chat",
     "around a model": "calls calls.prices calls.cache calls.limits calls.reasking calls.connect",
     "files": "files files.lines files.json_lines files.tables files.system_names files.inputs "
@@ -56,8 +56,8 @@ TYPE_ONLY_UPWARDS = {
 
 # Libraries that one room alone may know, so that it can be told what spends money or is heavy.
 SINGLE_IMPORTERS = {
-    "openai": {"servers.openai_chat", "servers.batch_chat"},
-    "aiohttp": {"servers.openai_chat"},
+    "openai": {"servers.client", "servers.batch_chat"},
+    "aiohttp": {"servers.client"},
     "evaluate": {"mmad"},
     "datasets": {"mmad"},
     "ray": {"ray_runner"},

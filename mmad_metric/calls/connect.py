@@ -106,8 +106,12 @@ async def _open(
         server, endpoint = local.identity, _local_endpoint(config, llama)
         chat = await stack.enter_async_context(OpenAIChat(endpoint))
         bottom = LocalChat(chat, llama)
-    price = None if local else find_price(model, base_url)
-    limited = LimitedChat(bottom, connection.gate, config.max_tokens, price)
+    limited = LimitedChat(
+        bottom,
+        connection.gate,
+        config.max_tokens,
+        lambda: None if local else find_price(model, base_url),
+    )
     identity = identity_of(
         {
             "server": server.rstrip("/"),

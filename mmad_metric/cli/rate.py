@@ -256,7 +256,8 @@ def _account(run: Run) -> list[str]:
 
 def _spent(run: Run, connection: Connection) -> str:
     config = run.plan.config
-    if parse_local(config.model) is not None and not config.role_models:
+    is_free = parse_local(config.model) is not None and not config.role_models
+    if is_free or not connection.gate.usage.calls:
         return "no cost"
     if None in role_prices(config).values():
         return "cost unknown (no price list for this model at this server)"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Mapping, Sequence
+from functools import lru_cache
 from typing import Any, TypeVar
 
 from mmad_metric.chat import Usage
@@ -21,6 +22,7 @@ from mmad_metric.rating import (
 
 _T = TypeVar("_T")
 _NOT_GIVEN: Any = object()
+_USUAL = ("error_span", "category", "severity", "is_source_error")
 
 
 def segment_line(rating: SegmentRating) -> dict[str, Any]:
@@ -167,6 +169,11 @@ def _annotations(line: Mapping[str, Any], key: str) -> tuple[Annotation, ...]:
 
 
 def _annotation(line: Mapping[str, Any]) -> Annotation:
+    if len(line) == len(_USUAL):
+        values: Any = tuple(map(line.get, _USUAL))
+        # Exact types: to the memory behind it, 1 and True are the same.
+        if tuple(map(type, values)) == (str, str, str, bool):
+            return _usual_annotation(values)
     dimension, _, subcategory = _get(
         line, "read_as" if "read_as" in line else "category", str
     ).partition("/")
@@ -178,6 +185,16 @@ def _annotation(line: Mapping[str, Any]) -> Annotation:
         raw_category=_get(line, "raw_category", str, None),
         raw_severity=_get(line, "raw_severity", str, None),
         flags=_strings(line, "flags"),
+    )
+
+
+@lru_cache(maxsize=4096)
+def _usual_annotation(values: tuple[str, str, str, bool]) -> Annotation:
+    """An annotation without rare fields. A debate repeats the same few over and over."""
+    span, label, severity, is_source_error = values
+    dimension, _, subcategory = label.partition("/")
+    return Annotation(
+        span, Category(dimension, subcategory or None), Severity(severity), is_source_error
     )
 
 
