@@ -35,6 +35,7 @@ LAYERS = {
     "replies": "replies replies.mend replies.scan replies.items replies.search replies.shapes",
     "one segment": "stages stages.context stages.annotate stages.debate stages.judge pipeline",
     "many segments": "runner",
+    "statistics": "stats.table stats.resampling stats.significance stats.clusters stats",
     "talking to a server": "servers servers.endpoint servers.dialect servers.refusals "
     "servers.completions servers.verdicts servers.openai_chat",
     "the embedded model": "local local.span_schema local.model local.setup local.chat",
