@@ -30,7 +30,7 @@ LAYERS = {
     "the ground": "version errors blocking addresses",
     "the seam to a model": "chat",
     "MQM values": "mqm label_words labels normalise spans merging languages rating scoring",
-    "settings": "config signature results",
+    "settings": "config signature repeats results",
     "prompts": "packs templates",
     "replies": "replies replies.mend replies.scan replies.items replies.search replies.shapes",
     "one segment": "stages stages.context stages.annotate stages.debate stages.judge pipeline",
