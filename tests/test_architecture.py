@@ -41,11 +41,12 @@ LAYERS = {
     "the embedded model": "local local.span_schema local.model local.setup local.chat",
     "around a model": "calls calls.prices calls.cache calls.limits calls.reasking calls.connect",
     "files": "files files.lines files.json_lines files.tables files.system_names files.inputs "
-    "files.run_lines files.run_file",
+    "files.run_lines files.run_file files.score_files",
+    "comparing runs": "comparison comparison.systems comparison.outcome comparison.segments",
     "a run": "memory session forecast testing",
     "the Python face": "api registration __init__",
     "the command line": "cli.exits cli.terminal cli.options cli.output cli.forecast cli.rate "
-    "cli.prompts cli.local cli.register cli cli.__main__",
+    "cli.prompts cli.local cli.register cli.tables cli.compare_output cli.compare cli cli.__main__",
     "the evaluate face": "metric_inputs mmad",
 }
 PLACE = {name: place for place, name in enumerate(" ".join(LAYERS.values()).split())}

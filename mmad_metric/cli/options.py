@@ -12,6 +12,7 @@ from mmad_metric.version import __version__
 DEFAULT_WIDTH = 2
 _EPILOG = """\
 subcommands (as the first argument):
+  mmad compare RUN …         compare systems from run files: tests, clusters, errors
   mmad prompts show|check    print or check the prompts
   mmad local setup           install the embedded model
   mmad register              make evaluate.load("mmad") work
