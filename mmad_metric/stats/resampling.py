@@ -16,6 +16,7 @@ from mmad_metric.stats.table import Array, Columns, quotients
 CELLS = 1 << 22  # numbers of a chunk at most, some 32 MB an array
 # numpy draws 32 booleans from one word and forgets what is left of it between calls.
 BOOLEANS_A_WORD = 32
+FEW = 256  # repeats that small numbers, which are drawn faster, can tell apart
 # Sums of equal numbers in different orders may differ by this share of their size.
 ROUNDING = 1e-10
 
@@ -31,29 +32,36 @@ def bootstrap_means(columns: Columns, n: int, seed: int) -> Array:
     if not n_rows:
         return means
     complete = bool(columns.scored.all())
-    scored = columns.scored.astype(np.float64)
-    repeats = 1 if columns.spread is None else columns.spread.shape[1]
+    cells, scored = _cells(columns)
+    repeats = len(cells) // n_rows
     rows, noise = np.random.default_rng(seed), np.random.default_rng([seed, 1])
-    for chunk in _chunks(n, n_rows * repeats):
+    for chunk in _chunks(n, len(cells)):
         drawn = rows.integers(0, n_rows, size=(chunk.stop - chunk.start, n_rows))
-        times = _counts(drawn, n_rows)
-        sums = times @ columns.values
-        if columns.spread is not None:
-            sums += _noise(drawn, columns.spread, noise)
-        if complete:
-            means[chunk] = sums / n_rows
-        else:
-            means[chunk] = quotients(sums, times @ scored)
+        if repeats > 1:
+            drawn = _redrawn(drawn, repeats, noise)
+        times = _counts(drawn, len(cells))
+        sums = times @ cells
+        means[chunk] = sums / n_rows if complete else quotients(sums, times @ scored)
     return means
 
 
-def _noise(drawn: NDArray[np.int64], spread: Array, rng: np.random.Generator) -> Array:
-    """What drawing the repeats of every drawn row adds to the sums."""
-    n_rows, repeats, n_columns = spread.shape
-    cells = drawn[:, :, None] * repeats + rng.integers(0, repeats, size=(*drawn.shape, repeats))
-    times = _counts(cells.reshape(len(drawn), -1), n_rows * repeats)
-    sums: Array = times @ (spread.reshape(n_rows * repeats, n_columns) / repeats)
-    return sums
+def _cells(columns: Columns) -> tuple[Array, Array]:
+    """What one draw adds to a sum, and to the number of scored rows: a row, or where rows have
+    repeats a repeat, which counts for its share of the row."""
+    scored = columns.scored.astype(np.float64)
+    if columns.spread is None:
+        return columns.values, scored
+    repeats, n_columns = columns.spread.shape[1:]
+    cells = (columns.values[:, None, :] + columns.spread) / repeats
+    return cells.reshape(-1, n_columns), np.repeat(scored / repeats, repeats, axis=0)
+
+
+def _redrawn(drawn: NDArray[np.int64], repeats: int, rng: np.random.Generator) -> NDArray[np.int64]:
+    """For every drawn row as many cells as it has repeats, drawn among these."""
+    kind = np.uint8 if repeats <= FEW else np.int64
+    chosen = rng.integers(0, repeats, size=(*drawn.shape, repeats), dtype=kind)
+    cells: NDArray[np.int64] = drawn[:, :, None] * repeats + chosen
+    return cells.reshape(len(drawn), -1)
 
 
 def _counts(drawn: NDArray[np.int64], width: int) -> Array:

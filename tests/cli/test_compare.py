@@ -259,7 +259,7 @@ def test_the_released_scores_of_wmt23_fall_into_clusters(mmad: Mmad, wmt23: Path
     ran = mmad("compare", str(wmt23 / "mmad-released" / "M-MAD_en-de.seg.score"), "--gold",
                str(wmt23 / "human-scores" / "en-de.mqm.seg.score"), "-n", "2000")  # fmt: skip
     result = json.loads(ran.out)
-    # The two ends are as far apart as can be: in WMT23 too GPT-4 came first and AIRC last.
+    # As for the human annotators: GPT-4 is the best of the machines and AIRC the worst.
     assert result["clusters"][0] == ["GPT4-5shot"]
     assert result["clusters"][-1] == ["AIRC"]
     assert (result["n_common"], result["n_segments"]) == (460, 557)

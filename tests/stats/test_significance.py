@@ -332,3 +332,19 @@ def test_intervals_of_the_released_scores_agree_with_scipy(
         error = known.std() / math.sqrt(len(known))
         assert interval.low == pytest.approx(theirs.low, abs=0.25 * error), name
         assert interval.high == pytest.approx(theirs.high, abs=0.25 * error), name
+
+
+# -- how often there is a false alarm
+
+
+@pytest.mark.parametrize(
+    ("method", "low", "high"), [("ar", 0.03, 0.07), ("bs", 0.07, 0.13)], ids=["ar", "bs"]
+)
+def test_false_alarms_of_1000_pairs_without_difference(method: Any, low: float, high: float):
+    """At a level of 0.05 randomization raises one in twenty. sacreBLEU's bootstrap statistic
+    sees one tail of the differences, so that it raises about twice as many."""
+    rng = np.random.default_rng(21)
+    systems: list[Any] = (-np.floor(rng.gamma(0.7, 4, (2000, 80)))).tolist()
+    tests = paired_tests(systems, [(n, n + 1) for n in range(0, 2000, 2)], method, 500, 1)
+    alarms = sum(test.p_value < 0.05 for test in tests) / len(tests)
+    assert low < alarms < high
