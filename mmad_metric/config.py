@@ -25,6 +25,7 @@ DISPUTES = ("major", "any")
 LEVELS = ("json_schema", "json_object", "text")
 SKIPPABLE_STAGES = (2, 3)
 MAX_ROUNDS = 10
+MAX_REPEATS = 100
 
 
 def setting(default: Any, text: str, *, key: str | None = None, choices: Any = None) -> Any:
@@ -93,6 +94,9 @@ class MMADConfig:
         None, "rate only N segments, the same for every system", key="sample"
     )
     seed: int = setting(12345, "seed of the sample", key="seed")
+    repeats: int = setting(
+        1, "rate every segment K times independently; its score is the mean", key="repeats"
+    )
     concurrency: int = setting(16, "calls in flight at most")
     timeout: float = setting(120.0, "seconds to wait for a reply")
     max_retries: int = setting(6, "retries of a failed call")
@@ -245,6 +249,7 @@ def _check_numbers(config: MMADConfig) -> None:
         "max_tokens": (16, 1_000_000, True),
         "sample": (1, 10**9, True),
         "seed": (0, 2**63 - 1, True),
+        "repeats": (1, MAX_REPEATS, True),
         "concurrency": (1, 10_000, True),
         "timeout": (0.1, 86_400, False),
         "max_retries": (0, 100, True),

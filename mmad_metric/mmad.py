@@ -74,6 +74,9 @@ Returns a dict:
     n_major, n_minor, n_non_translation: numbers of errors in the scored segments.
     by_dimension: numbers of errors and penalty points by dimension.
     usage: calls and tokens, as first paid, in all and by role.
+    with repeats above 1: repeats, n_ratings, n_ratings_scored; noise_sd, the standard deviation
+        between a segment's repeats; score_sds, the same for each segment; a span tells its
+        repeat, and the numbers of errors are those of all repeats together.
     signature: what the numbers depend on, to be quoted with them.
 Ranks other than 0 (num_process, process_id) make no call and get None.
 Examples:

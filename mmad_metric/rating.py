@@ -17,7 +17,8 @@ class Segment:
     """One source and its translation by one system, texts exactly as given.
 
     system: the system's name ("" when there is just one); index: 0-based row within the
-    system; id, doc: the user's own names, if any.
+    system; id, doc: the user's own names, if any; repeat: which of several independent ratings
+    of the row this is for, from 1; None where a row is rated once.
     """
 
     source: str
@@ -27,6 +28,7 @@ class Segment:
     id: str | None = None
     doc: str | None = None
     reference: str | None = None
+    repeat: int | None = None
 
 
 @dataclass(frozen=True, slots=True)

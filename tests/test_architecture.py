@@ -30,21 +30,23 @@ LAYERS = {
     "the ground": "version errors blocking addresses",
     "the seam to a model": "chat",
     "MQM values": "mqm label_words labels normalise spans merging languages rating scoring",
-    "settings": "config signature results",
+    "settings": "config signature repeats results",
     "prompts": "packs templates",
     "replies": "replies replies.mend replies.scan replies.items replies.search replies.shapes",
     "one segment": "stages stages.context stages.annotate stages.debate stages.judge pipeline",
     "many segments": "runner",
+    "statistics": "stats.table stats.resampling stats.significance stats.clusters stats",
     "talking to a server": "servers servers.endpoint servers.dialect servers.refusals "
     "servers.completions servers.verdicts servers.client servers.openai_chat",
     "the embedded model": "local local.span_schema local.model local.setup local.chat",
     "around a model": "calls calls.prices calls.cache calls.limits calls.reasking calls.connect",
     "files": "files files.lines files.json_lines files.tables files.system_names files.inputs "
-    "files.run_lines files.run_file",
+    "files.run_lines files.run_file files.score_files",
+    "comparing runs": "comparison comparison.systems comparison.outcome comparison.segments",
     "a run": "memory session forecast testing",
     "the Python face": "api registration __init__",
     "the command line": "cli.exits cli.terminal cli.options cli.output cli.forecast cli.rate "
-    "cli.prompts cli.local cli.register cli cli.__main__",
+    "cli.prompts cli.local cli.register cli.tables cli.compare_output cli.compare cli cli.__main__",
     "the evaluate face": "metric_inputs mmad",
 }
 PLACE = {name: place for place, name in enumerate(" ".join(LAYERS.values()).split())}

@@ -12,6 +12,7 @@ from mmad_metric.version import __version__
 DEFAULT_WIDTH = 2
 _EPILOG = """\
 subcommands (as the first argument):
+  mmad compare RUN …         compare systems from run files: tests, clusters, errors
   mmad prompts show|check    print or check the prompts
   mmad local setup           install the embedded model
   mmad register              make evaluate.load("mmad") work
@@ -32,15 +33,15 @@ _GROUPS = {
               "fold_system", "extra_body"),
     "method": ("prompts", "strategy", "topic", "dispute", "rounds", "turns", "full_debate",
                "skip_stages", "weights"),
-    "run": ("sample", "seed", "concurrency", "timeout", "max_retries", "reasks", "max_cost",
-            "cache"),
+    "run": ("sample", "seed", "repeats", "concurrency", "timeout", "max_retries", "reasks",
+            "max_cost", "cache"),
 }  # fmt: skip
 _FLAGS = {"role_models": "--role-model", "skip_stages": "--skip-stage"}
 _METAVARS = {
     "model": "MODEL", "base_url": "URL", "role_models": "ROLE=MODEL", "temperature": "T",
     "max_tokens": "N", "extra_body": "JSON", "prompts": "PACK", "rounds": "N", "weights": "SCHEME",
-    "sample": "N", "seed": "N", "concurrency": "N", "timeout": "S", "max_retries": "N",
-    "reasks": "N", "max_cost": "USD", "cache": "DIR",
+    "sample": "N", "seed": "N", "repeats": "K", "concurrency": "N", "timeout": "S",
+    "max_retries": "N", "reasks": "N", "max_cost": "USD", "cache": "DIR",
 }  # fmt: skip
 
 
@@ -51,8 +52,8 @@ def _temperature(text: str) -> float | str:
 _temperature.__name__ = "number or 'default'"
 _TYPES: dict[str, Any] = {
     "temperature": _temperature, "max_tokens": int, "rounds": int, "sample": int, "seed": int,
-    "concurrency": int, "timeout": float, "max_retries": int, "reasks": int, "max_cost": float,
-    "skip_stages": int,
+    "repeats": int, "concurrency": int, "timeout": float, "max_retries": int, "reasks": int,
+    "max_cost": float, "skip_stages": int,
 }  # fmt: skip
 
 

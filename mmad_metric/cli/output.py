@@ -10,6 +10,7 @@ from typing import Any
 from mmad_metric.cli.terminal import printable
 from mmad_metric.mqm import MQMError, Side
 from mmad_metric.rating import SegmentRating, Status
+from mmad_metric.repeats import Stability
 from mmad_metric.results import SystemTotals
 from mmad_metric.signature import format_signature
 
@@ -43,8 +44,25 @@ def verbose_score(totals: SystemTotals) -> str:
     """Coverage and error counts in one line."""
     errors = totals.errors
     return (
-        f"{coverage(totals)}, {errors['n_major']} major, {errors['n_minor']} minor, "
-        f"{errors['n_non_translation']} non-translation"
+        f"{coverage(totals)}{_repeats(totals)}, {errors['n_major']} major, "
+        f"{errors['n_minor']} minor, {errors['n_non_translation']} non-translation"
+    )
+
+
+def _repeats(totals: SystemTotals) -> str:
+    """How often segments were rated, and how far the judge agrees with itself."""
+    if totals.repeats == 1:
+        return ""
+    noise = "" if totals.noise is None else f", noise sd {totals.noise:.2f}"
+    ratings = f"{totals.n_ratings_scored}/{totals.n_ratings} ratings"
+    return f", {totals.repeats} repeats ({ratings} scored{noise}); in all repeats"
+
+
+def stability_line(stability: Stability) -> str:
+    """How far the repeats agree on the order of the systems."""
+    return (
+        f"{stability.same_ranking} of {stability.repeats} repeats rank the systems as their mean "
+        f"does; {stability.pairs_kept:.1%} of all pairs stand as in the mean"
     )
 
 
@@ -112,8 +130,9 @@ def span_lines(rating: SegmentRating, style: Style) -> str:
     """A segment for a person: texts, score, each error with its place."""
     segment = rating.segment
     name = f"{segment.system}:" if segment.system else ""
+    repeat = f", repeat {segment.repeat}" if segment.repeat else ""
     lines = [
-        f"[{name}{segment.index + 1}] {style.number(rating.score)}",
+        f"[{name}{segment.index + 1}{repeat}] {style.number(rating.score)}",
         f"  source:      {printable(segment.source)}",
         f"  translation: {printable(segment.translation)}",
     ]
@@ -136,6 +155,7 @@ def segment_dict(rating: SegmentRating) -> dict[str, Any]:
     return {
         "system": rating.segment.system,
         "index": rating.segment.index,
+        **({"repeat": rating.segment.repeat} if rating.segment.repeat else {}),
         "score": rating.score,
         "reason": rating.reason.value if rating.reason else None,
         "spans": [error.to_dict() for error in rating.errors],

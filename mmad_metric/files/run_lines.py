@@ -31,6 +31,7 @@ def segment_line(rating: SegmentRating) -> dict[str, Any]:
     every reader looks for."""
     segment = rating.segment
     line: dict[str, Any] = {"type": "segment", "system": segment.system, "index": segment.index}
+    _put(line, "repeat", segment.repeat)
     _put(line, "id", segment.id)
     _put(line, "doc", segment.doc)
     line["source"] = segment.source
@@ -62,6 +63,7 @@ def parse_segment_line(line: Mapping[str, Any]) -> SegmentRating:
             id=_get(line, "id", str, None),
             doc=_get(line, "doc", str, None),
             reference=_get(line, "reference", str, None),
+            repeat=_repeat(line),
         )
         reason = _get(line, "reason", str, None)
         return SegmentRating(
@@ -87,6 +89,13 @@ def parse_segment_line(line: Mapping[str, Any]) -> SegmentRating:
         raise InputError(f"not a segment line: {error} is missing") from None
     except (TypeError, ValueError, AttributeError) as error:
         raise InputError(f"not a segment line: {error}") from None
+
+
+def _repeat(line: Mapping[str, Any]) -> int | None:
+    repeat: int | None = _get(line, "repeat", int, None)
+    if repeat is not None and repeat < 1:
+        raise InputError(f"not a segment line: 'repeat' is {repeat}, not a number from 1")
+    return repeat
 
 
 def _error(line: dict[str, Any]) -> MQMError:
