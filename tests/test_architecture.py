@@ -43,8 +43,9 @@ LAYERS = {
     "files.run_lines files.run_file",
     "a run": "memory session forecast testing",
     "the Python face": "api registration __init__",
+    "the Space": "hub hub.space hub.wheel hub.folder hub.push hub.page hub.visit hub.app",
     "the command line": "cli.exits cli.terminal cli.options cli.output cli.forecast cli.rate "
-    "cli.prompts cli.local cli.register cli cli.__main__",
+    "cli.prompts cli.local cli.register cli.hub cli cli.__main__",
     "the evaluate face": "metric_inputs mmad",
 }
 PLACE = {name: place for place, name in enumerate(" ".join(LAYERS.values()).split())}
@@ -63,6 +64,8 @@ SINGLE_IMPORTERS = {
     "ray": {"ray_runner"},
     "sacrebleu": {"sacrebleu_metric"},
     "xllamacpp": {"local.chat"},
+    "huggingface_hub": {"local.model", "hub.push"},
+    "gradio": {"hub.app"},
     "sqlite3": {"calls.cache"},
     # The openai client brings one of them, which one is its own affair.
     "httpx": set(),
@@ -72,7 +75,7 @@ SINGLE_IMPORTERS = {
 # What neither `import mmad_metric` nor `mmad --help` may load.
 HEAVY = (
     *("openai", "evaluate", "datasets", "ray", "aiohttp", "sacrebleu", "xllamacpp"),
-    *("numpy", "pandas", "huggingface_hub", "jinja2", "pydantic", "genai_prices"),
+    *("numpy", "pandas", "huggingface_hub", "gradio", "jinja2", "pydantic", "genai_prices"),
 )
 
 MOST_LINES = 350
@@ -253,7 +256,7 @@ def _foreign() -> set[str]:
 
 
 def test_every_library_that_is_imported_is_declared() -> None:
-    undeclared = _foreign() - _declared(["local", "evaluate", "report", "ray"])
+    undeclared = _foreign() - _declared(["local", "evaluate", "report", "ray", "hub"])
     assert not undeclared
 
 
@@ -322,7 +325,8 @@ def test_every_package_of_the_tree_is_listed_for_the_wheel() -> None:
     in_tree = [
         ".".join(path.parent.relative_to(ROOT.parent).parts) for path in ROOT.rglob("__init__.py")
     ]
-    assert sorted(listed) == sorted([*in_tree, f"{PACKAGE}.prompts"])
+    # Mapped from elsewhere in the repository: the prompts, and the top-level hub_card.md.
+    assert sorted(listed) == sorted([*in_tree, f"{PACKAGE}.prompts", f"{PACKAGE}.card"])
 
 
 # -- what loads when
