@@ -58,9 +58,7 @@ def role_prices(config: MMADConfig) -> Mapping[str, Price | None]:
 
 
 @asynccontextmanager
-async def connect(
-    config: MMADConfig, *, api_key: str | None = None
-) -> AsyncIterator[Connection]:
+async def connect(config: MMADConfig, *, api_key: str | None = None) -> AsyncIterator[Connection]:
     """Open what the settings name, and close it at the end.
 
     api_key: for the server that the settings name, in place of the environment's; a role with

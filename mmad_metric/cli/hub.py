@@ -59,9 +59,7 @@ def _export(options: argparse.Namespace) -> int:
 def _push(options: argparse.Namespace) -> int:
     from mmad_metric.hub.push import Push, push, script_name
 
-    wanted = Push(
-        options.repo, options.private, options.create_pr, options.message, options.force
-    )
+    wanted = Push(options.repo, options.private, options.create_pr, options.message, options.force)
     script = script_name(options.repo)
     pushed = push(_files(script, bundle=options.bundle), wanted)
     print(pushed.url)

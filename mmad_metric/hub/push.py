@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import importlib
 import re
-import tempfile
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -95,6 +94,7 @@ def push(files: Mapping[str, bytes], wanted: Push) -> Pushed:
     api = hub.HfApi(token=token, library_name="mmad-metric", library_version=__version__)
     with _translated(hub, wanted.repo, token):
         info = _look(hub, api, wanted.repo)
+        names = {each.rfilename for each in getattr(info, "siblings", None) or ()}
         if info is None:
             if wanted.create_pr:
                 raise InputError(f"{wanted.repo}: no such Space, so there is no pull request to it")
@@ -106,8 +106,8 @@ def push(files: Mapping[str, bytes], wanted: Push) -> Pushed:
                 exist_ok=True,
             )
         elif not wanted.force:
-            _refuse_foreign(api, wanted.repo, {each.rfilename for each in info.siblings or ()})
-        url = _upload(api, files, wanted)
+            _refuse_foreign(api, wanted.repo, names)
+        url = _upload(hub, api, files, wanted, names)
     shown = wanted.private if info is None else getattr(info, "private", None)
     return Pushed(url, created=info is None, private=shown)
 
@@ -141,19 +141,22 @@ def _refuse_foreign(api: Any, repo: str, names: set[str]) -> None:
     )
 
 
-def _upload(api: Any, files: Mapping[str, bytes], wanted: Push) -> str:
-    with tempfile.TemporaryDirectory(prefix="mmad-space-") as folder:
-        for name, content in files.items():
-            Path(folder, name).write_bytes(content)
-        commit = api.upload_folder(
-            repo_id=wanted.repo,
-            repo_type=SPACE,
-            folder_path=folder,
-            commit_message=wanted.message or f"mmad-metric {__version__}",
-            create_pr=wanted.create_pr or None,
-            # A wheel of an earlier release would be imported beside this one's.
-            delete_patterns="mmad_metric-*.whl",
-        )
+def _upload(hub: Any, api: Any, files: Mapping[str, bytes], wanted: Push, names: set[str]) -> str:
+    """All in one commit, so that no visitor finds half of it; returns where it can be seen."""
+    changes = [hub.CommitOperationAdd(name, content) for name, content in files.items()]
+    # A wheel of an earlier release would be imported beside this one's.
+    changes += [
+        hub.CommitOperationDelete(name)
+        for name in sorted(names - set(files))
+        if re.fullmatch(r"mmad_metric-[^/]*\.whl", name)
+    ]
+    commit = api.create_commit(
+        wanted.repo,
+        changes,
+        repo_type=SPACE,
+        commit_message=wanted.message or f"mmad-metric {__version__}",
+        create_pr=wanted.create_pr or None,
+    )
     return str(commit.pr_url or f"{api.endpoint}/spaces/{wanted.repo}")
 
 
@@ -165,9 +168,10 @@ def _translated(hub: Any, repo: str, token: str) -> Iterator[None]:
     except InputError:
         raise
     except hub.errors.HfHubHTTPError as error:
-        status = getattr(error.response, "status_code", None)
+        status = int(error.response.status_code)
         said = scrub(str(error.server_message or ""), [token])
-        meaning = _REFUSALS.get(status, "the Hub could not do this")
+        known = status in _REFUSALS
+        meaning = _REFUSALS[HTTPStatus(status)] if known else "the Hub could not do this"
         raise RunStopped(
             f"{repo}: {meaning} (HTTP {status}{f', {said}' if said else ''})"
         ) from None
