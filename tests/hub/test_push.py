@@ -8,8 +8,8 @@ import pytest
 
 from mmad_metric.cli import main
 from mmad_metric.errors import ConfigError, InputError
-from mmad_metric.hub.push import push, script_name
 from mmad_metric.hub.push import Push as Wanted
+from mmad_metric.hub.push import push, script_name
 from mmad_metric.hub.space import RECORD, read_record, space_files
 from tests.cli.conftest import Ran
 from tests.hub.loopback_hub import TOKEN, LoopbackHub, Refusal, Space
