@@ -126,7 +126,12 @@ class _Handler(BaseHTTPRequestHandler):
             self._json([{"type": "file", "path": n, "size": sizes[n], "oid": "0"} for n in sizes])
         else:
             siblings = [{"rfilename": name} for name in space.files]
-            about: dict[str, Any] = {"id": found[1], "private": space.private, "sha": COMMIT, "tags": []}
+            about: dict[str, Any] = {
+                "id": found[1],
+                "private": space.private,
+                "sha": COMMIT,
+                "tags": [],
+            }
             self._json({**about, "siblings": siblings, "likes": 0})
 
     def _create(self, asked: dict[str, Any]) -> None:

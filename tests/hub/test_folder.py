@@ -8,7 +8,6 @@ import pytest
 
 from mmad_metric.cli import main
 from mmad_metric.errors import InputError
-from mmad_metric.hub import folder as folder_module
 from mmad_metric.hub.folder import export
 from mmad_metric.hub.space import RECORD, space_files
 
@@ -87,7 +86,7 @@ def test_cut_off_in_the_middle_the_next_export_goes_on(
 ):
     other = {name: content + b"\n" for name, content in WITH_WHEEL.items() if name != RECORD}
     export(FILES, str(tmp_path))
-    replace, done = os.replace, []
+    replace, done = os.replace, list[str]()
 
     def two_only(source: str, target: str) -> None:
         if len(done) == 2:
@@ -95,13 +94,13 @@ def test_cut_off_in_the_middle_the_next_export_goes_on(
         done.append(target)
         replace(source, target)
 
-    monkeypatch.setattr(folder_module.os, "replace", two_only)
+    monkeypatch.setattr(os, "replace", two_only)
     wanted = {**other, RECORD: WITH_WHEEL[RECORD]}
     with pytest.raises(InputError, match="No space left"):
         export(wanted, str(tmp_path))
     assert not [path for path in tmp_path.iterdir() if path.name.startswith(".") and
                 path.name != RECORD]  # fmt: skip
-    monkeypatch.setattr(folder_module.os, "replace", replace)
+    monkeypatch.setattr(os, "replace", replace)
     export(wanted, str(tmp_path))
     assert contents(tmp_path) == wanted
 
@@ -120,7 +119,7 @@ def test_what_is_no_folder_is_told(tmp_path: Path):
     (tmp_path / "file").write_bytes(b"mine")
     (tmp_path / "nowhere").symlink_to(tmp_path / "missing")
     for name in ("file", "file/mmad", "nowhere"):
-        with pytest.raises(InputError, match="file|nowhere"):
+        with pytest.raises(InputError, match=r"file|nowhere"):
             export(FILES, f"{tmp_path}/{name}", force=True)
     assert (tmp_path / "file").read_bytes() == b"mine"
 

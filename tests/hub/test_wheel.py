@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import csv
+import importlib.util
 import io
 import subprocess
 import sys
@@ -102,7 +103,9 @@ def test_an_installation_is_packed_again_as_it_was(wheel: tuple[str, bytes], ins
 def test_the_wheel_made_from_an_installation_makes_the_same_space(installed: Path, tmp_path: Path):
     """In a process that has no checkout: the installed command exports with --bundle."""
     code = f"import sys; sys.path.insert(0, {str(installed)!r})\n"
-    code += "from mmad_metric.cli import main\nsys.exit(main(['hub', 'export', 'mmad', '--bundle']))"
+    code += (
+        "from mmad_metric.cli import main\nsys.exit(main(['hub', 'export', 'mmad', '--bundle']))"
+    )
     done = subprocess.run(
         [sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True, check=False
     )
@@ -140,7 +143,7 @@ def test_only_a_checkout_of_this_project_is_one(tmp_path: Path):
 
 
 def test_without_build_the_command_to_install_it_is_named(monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(wheel_module.importlib.util, "find_spec", lambda name: None)
+    monkeypatch.setattr(importlib.util, "find_spec", lambda name: None)
     with pytest.raises(ConfigError, match="pip install build"):
         package_wheel()
 
