@@ -49,6 +49,22 @@ KNOWN = by_words(
     }
 )
 
+# All that a page can keep in a browser, as text.
+KEPT = """async () => {
+  const done = (request) => new Promise((resolve, reject) => {
+    request.onsuccess = () => resolve(request.result);
+    request.onerror = () => reject(request.error);
+  });
+  const kept = [localStorage, sessionStorage, document.cookie];
+  for (const {name} of await indexedDB.databases()) {
+    const database = await done(indexedDB.open(name));
+    for (const store of database.objectStoreNames)
+      kept.push(name, await done(database.transaction(store).objectStore(store).getAll()));
+    database.close();
+  }
+  return JSON.stringify(kept);
+}"""
+
 pytestmark = pytest.mark.browser
 
 
@@ -195,11 +211,7 @@ def test_a_segment_is_rated_and_its_error_is_seen_in_its_place(
     # The key was used, and is not kept in the browser.
     assert {call.headers["Authorization"] for call in server.calls} == {f"Bearer {KEY}"}
     assert page.locator("#key input").get_attribute("type") == "password"
-    kept = "JSON.stringify(localStorage) + JSON.stringify(sessionStorage) + document.cookie"
-    assert KEY not in page.evaluate(kept)
-    assert KEY not in str(
-        page.evaluate("async () => (await indexedDB.databases()).map(d => d.name)")
-    )
+    assert KEY not in page.evaluate(KEPT)
     picture = page.screenshot(path=os.environ.get("MMAD_SCREENSHOT"), full_page=True)
     width, height, lines = pixels(picture)
     assert width == 1200
@@ -225,6 +237,19 @@ def test_a_file_is_rated(visit: Visit, server: LoopbackServer, tmp_path: Path):
     assert page.locator(".mmad-score").all_inner_texts() == ["-5.00", "0.00"]
     assert page.locator(".mmad-source").all_inner_texts() == ["It is closed.", "Yes."]
     assert visit.complaints == []
+
+
+def test_stopping_stops_the_calls(visit: Visit):
+    with LoopbackServer(Annotator(KNOWN), latency=0.5) as slow:
+        lines = "\n".join(f"Satz {number}." for number in range(40))
+        visit.rate(lines, lines, slow.url)
+        visit.page.get_by_text("of 40 segments rated").wait_for()
+        visit.page.get_by_role("button", name="Stop").click()
+        time.sleep(2)  # calls in flight end
+        before = slow.call_count
+        time.sleep(2)
+        assert slow.call_count == before < 160
+    assert visit.page.locator(".mmad-signature").count() == 0
 
 
 def test_what_goes_wrong_is_told_as_text(visit: Visit):
