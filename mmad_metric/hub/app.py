@@ -97,7 +97,7 @@ def _texts() -> list[Any]:
             "`.jsonl`. A file goes before the text."
         )
         fields += [
-            gr.File(label=label, file_types=[".txt", ".tsv", ".jsonl"], elem_id=name, height=110)
+            gr.File(label=label, file_types=[".txt", ".tsv", ".jsonl"], elem_id=name, height=160)
             for label, name in (
                 ("Sources, if they are in a file of their own", "source-file"),
                 ("Translations", "translation-file"),
@@ -133,7 +133,7 @@ def launch() -> None:
         theme=theme,
         css=CSS,
         share=False,
-        # Off: gradio would keep what was typed, the key too, in the browser's storage.
+        # Off: it is there to keep what was typed in the browser's storage, and a key was typed.
         run_history=False,
         footer_links=["gradio"],
         ssr_mode=False,
