@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import AsyncIterator
+from contextlib import aclosing
 from pathlib import Path
 from typing import Any
 
@@ -53,8 +54,10 @@ async def rate(*values: Any) -> AsyncIterator[str]:
     # An emptied field may come as None, a number as a float.
     given |= {name: given[name] or "" for name in FIELDS if name not in FILES}
     given |= {name: int(given[name] or 0) for name in ("rounds", "rows")}
-    async for html in visit(Wanted(**given)):
-        yield html
+    # Stopped or left, the visit ends here and now, with its calls.
+    async with aclosing(visit(Wanted(**given))) as states:
+        async for html in states:
+            yield html
 
 
 def build() -> Any:

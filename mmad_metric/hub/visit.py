@@ -7,7 +7,8 @@ import ipaddress
 import os
 import socket
 import time
-from collections.abc import AsyncIterator, Iterable
+from collections.abc import AsyncGenerator, Iterable
+from contextlib import aclosing
 from dataclasses import dataclass, field
 from pathlib import Path
 from urllib.parse import urlsplit
@@ -66,7 +67,7 @@ class _Rows:
     names: tuple[str, ...]
 
 
-async def visit(wanted: Wanted) -> AsyncIterator[str]:
+async def visit(wanted: Wanted) -> AsyncGenerator[str]:
     """States of the page as HTML, the last one whole; what goes wrong is told in it.
 
     Nothing is kept: no reply, no text, no key. A visitor's base URL never gets the key of the
@@ -80,11 +81,12 @@ async def visit(wanted: Wanted) -> AsyncIterator[str]:
     except MMADError as error:
         yield failure(_shown(error, wanted))
         return
-    async for state in _rated(plan, rows, wanted):
-        yield page(state)
+    async with aclosing(_rated(plan, rows, wanted)) as states:
+        async for state in states:
+            yield page(state)
 
 
-async def _rated(plan: Plan, rows: _Rows, wanted: Wanted) -> AsyncIterator[Shown]:
+async def _rated(plan: Plan, rows: _Rows, wanted: Wanted) -> AsyncGenerator[Shown]:
     totals = {name: SystemTotals(name, plan.scheme) for name in rows.names}
     ratings: list[SegmentRating] = []
     sampled = plan.config.sample or rows.n_rows
@@ -93,8 +95,11 @@ async def _rated(plan: Plan, rows: _Rows, wanted: Wanted) -> AsyncIterator[Shown
     told = time.monotonic()
     ended = ""
     try:
-        async with open_session(plan, api_key=_key(wanted)) as session:
-            async for rating in session.rate(rows.segments, rows.n_rows):
+        async with (
+            open_session(plan, api_key=_key(wanted)) as session,
+            aclosing(session.rate(rows.segments, rows.n_rows)) as rated,
+        ):
+            async for rating in rated:
                 totals[rating.segment.system].add(rating)
                 if rating.status is not Status.NOT_SAMPLED:
                     ratings.append(rating)

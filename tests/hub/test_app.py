@@ -24,7 +24,7 @@ import pytest
 
 from mmad_metric.hub.folder import export
 from mmad_metric.hub.space import space_files
-from mmad_metric.hub.wheel import package_wheel, requirements
+from mmad_metric.hub.wheel import requirements
 from tests.annotator import Annotator, by_words
 from tests.loopback import LoopbackServer
 from tests.loopback_replies import Scripted
@@ -87,11 +87,9 @@ class Visit:
 
 
 @pytest.fixture(scope="module")
-def app(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+def app(wheel: tuple[str, bytes], tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """URL of the app of an exported folder with a bundled wheel, in a process of its own."""
-    pytest.importorskip("build")
     folder = tmp_path_factory.mktemp("space") / "mmad"
-    wheel = package_wheel()
     export(space_files(wheel, requirements(wheel[1])), str(folder))
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))

@@ -21,11 +21,6 @@ ROOT = Path(__file__).resolve().parents[2]
 NAME = f"mmad_metric-{__version__}-py3-none-any.whl"
 
 
-@pytest.fixture(scope="module")
-def wheel() -> tuple[str, bytes]:
-    return package_wheel()
-
-
 @pytest.fixture
 def installed(wheel: tuple[str, bytes], tmp_path: Path) -> Path:
     """A folder as an installer leaves it: the wheel's files, its own notes, a compiled module."""
