@@ -132,7 +132,10 @@ def _sampled_rows(config: MMADConfig, n_rows: int) -> frozenset[int] | None:
 
 
 @asynccontextmanager
-async def open_session(plan: Plan) -> AsyncIterator[Session]:
-    """Open servers, cache and limits; close them at the end. Raises ConfigError, InputError."""
-    async with connect(plan.config) as connection:
+async def open_session(plan: Plan, *, api_key: str | None = None) -> AsyncIterator[Session]:
+    """Open servers, cache and limits; close them at the end. api_key: see `connect`.
+
+    Raises ConfigError, InputError.
+    """
+    async with connect(plan.config, api_key=api_key) as connection:
         yield Session(plan, connection)

@@ -16,6 +16,7 @@ SUBCOMMANDS = {
     "prompts": ("mmad_metric.cli.prompts", "run_prompts"),
     "local": ("mmad_metric.cli.local", "run_local"),
     "register": ("mmad_metric.cli.register", "run_register"),
+    "hub": ("mmad_metric.cli.hub", "run_hub"),
 }
 
 

@@ -16,6 +16,7 @@ subcommands (as the first argument):
   mmad prompts show|check    print or check the prompts
   mmad local setup           install the embedded model
   mmad register              make evaluate.load("mmad") work
+  mmad hub export|push       the metric as a Space of the Hugging Face Hub
 
 environment:
   OPENAI_API_KEY, OPENAI_BASE_URL   as the openai client uses them
