@@ -42,7 +42,8 @@ LAYERS = {
     "files": "files files.lines files.json_lines files.tables files.system_names files.inputs "
     "files.run_lines files.run_file",
     "a run": "memory session forecast testing",
-    "the Python face": "api registration __init__",
+    "the Python face": "api registration integrations.ranks integrations.decoding "
+    "integrations.columns integrations.trainer integrations.datasets integrations __init__",
     "the command line": "cli.exits cli.terminal cli.options cli.output cli.forecast cli.rate "
     "cli.prompts cli.local cli.register cli cli.__main__",
     "the evaluate face": "metric_inputs mmad",
@@ -59,7 +60,8 @@ SINGLE_IMPORTERS = {
     "openai": {"servers.openai_chat", "servers.batch_chat"},
     "aiohttp": {"servers.openai_chat"},
     "evaluate": {"mmad"},
-    "datasets": {"mmad"},
+    # The evaluate face names its features; the other rates what is a data set already.
+    "datasets": {"mmad", "integrations.datasets"},
     "ray": {"ray_runner"},
     "sacrebleu": {"sacrebleu_metric"},
     "xllamacpp": {"local.chat"},
