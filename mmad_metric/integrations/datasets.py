@@ -180,8 +180,9 @@ class _Job:
             totals = result.totals = SystemTotals("", self.plan.scheme)
             return self._passing(plain, totals)
 
+        named = {} if dataset.split is None else {"split": dataset.split}  # None would be a name
         result.dataset = self.library.IterableDataset.from_generator(
-            rows, features=features, split=dataset.split
+            rows, features=features, **named
         )
         return result
 

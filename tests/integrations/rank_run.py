@@ -6,6 +6,7 @@ this rank saw to OUT/rank-N.json.
 
 from __future__ import annotations
 
+import importlib
 import json
 import os
 import sys
@@ -20,14 +21,13 @@ EVALUATED = 3  # on two processes of two rows each, the fourth is a repeated one
 
 def load_example() -> Any:
     sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "examples"))
-    import train_with_mmad
+    example: Any = importlib.import_module("train_with_mmad")
+    example.EVALUATED = example.EVALUATED[:EVALUATED]
+    return example
 
-    train_with_mmad.EVALUATED = train_with_mmad.EVALUATED[:EVALUATED]
-    return train_with_mmad
 
-
-def train(example: Any, url: str, folder: Path) -> dict[str, Any]:
-    arguments = ["--model", "m", "--base-url", url, "--sample", "9", "--epochs", "2"]
+def train(example: Any, url: str, folder: Path, epochs: int) -> dict[str, Any]:
+    arguments = ["--model", "m", "--base-url", url, "--sample", "9", "--epochs", str(epochs)]
     trainer = example.build(example.parse(arguments), str(folder))
     trainer.train()
     state = trainer.state
@@ -60,8 +60,8 @@ def main(well: str, refusing: str, out: str) -> None:
     example = load_example()
     seen = {
         "main_before": is_main(),
-        "well": train(example, well, folder / "well"),
-        "refused": train(example, refusing, folder / "refused"),
+        "well": train(example, well, folder / "well", 2),
+        "refused": train(example, refusing, folder / "refused", 1),
         "failure": failure(),
         "processes": n_processes(),
         "main": is_main(),

@@ -22,7 +22,8 @@ def logits_of(rows: Any) -> Any:
     for place, token in np.ndenumerate(rows):
         table[place] = -100 if token == -100 else table[place]
         if token != -100:
-            table[(*place, token)] = 3.0
+            at = (*place, token)
+            table[at] = 3.0
     return table
 
 

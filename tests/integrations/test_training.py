@@ -78,6 +78,7 @@ def on_two_processes(tmp_path: Path, *arguments: str) -> list[dict[str, Any]]:
     processes = []
     for rank in ("0", "1"):
         place = {**meeting, "RANK": rank, "LOCAL_RANK": rank, "GLOO_SOCKET_IFNAME": "lo"}
+        place["OMP_NUM_THREADS"] = "1"  # more only wait for each other
         processes.append(
             subprocess.Popen(
                 [sys.executable, "-m", "tests.integrations.rank_run", *arguments, str(tmp_path)],
@@ -121,10 +122,8 @@ def test_two_processes_pay_once_and_agree(tmp_path: Path) -> None:
         assert rank["well"]["best"] == main["well"]["best"] is not None
     # Refused: both train to the end without a best checkpoint.
     for rank in (main, other):
-        assert [math.isnan(each["eval_mmad_score"]) for each in rank["refused"]["figures"]] == [
-            True,
-            True,
-        ]
+        (figures,) = rank["refused"]["figures"]
+        assert math.isnan(figures["eval_mmad_score"])
         assert rank["refused"]["best"] is None
     # A mistake on the main process is raised on both: nobody waits for ever.
     assert main["failure"] == "MMADError: rank 0 failed"
