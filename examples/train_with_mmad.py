@@ -4,7 +4,7 @@ The model (random weights) and its tokenizer (the words below) are made here: no
 downloaded. Each epoch is evaluated on the same segments through `compute_metrics`. Prints a line
 of JSON for each evaluation, then one for the best checkpoint.
 
-    pip install "mmad-metric[evaluate,local]" "transformers>=5" "accelerate>=1.1" torch
+    pip install "mmad-metric[local]" "transformers[torch]>=5" && mmad local setup
     python examples/train_with_mmad.py
     python examples/train_with_mmad.py --model gpt-4o-mini --sample 4 --epochs 6
 

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import asyncio
 import itertools
+import re
 import sys
 import threading
 from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import Any
 
 import datasets
@@ -367,3 +369,13 @@ def test_without_the_library_the_way_to_it_is_told(monkeypatch: pytest.MonkeyPat
     monkeypatch.setitem(sys.modules, "datasets", None)
     with pytest.raises(ConfigError, match=r"mmad-metric\[evaluate\]"):
         mmad_metric.rate_dataset([], lp="en-de")
+
+
+def test_the_example_of_the_docs_runs(
+    server: LoopbackServer, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    page = (Path(__file__).resolve().parents[2] / "docs" / "training.md").read_text("utf-8")
+    (block,) = re.findall(r"^```python\n(from datasets .*?)^```", page, re.DOTALL | re.MULTILINE)
+    monkeypatch.setenv("OPENAI_BASE_URL", server.url)
+    exec(block, {})  # noqa: S102 - our own page
+    assert capsys.readouterr().out.startswith("0.0 0.0 lp:en-de|model:gpt-4o-mini|")

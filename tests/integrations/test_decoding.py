@@ -9,7 +9,7 @@ import pytest
 
 from mmad_metric.errors import InputError
 from mmad_metric.integrations.decoding import decoded
-from tests.integrations.words import WORDS, WordTokenizer, ids
+from tests.integrations.words import PAD, WORDS, WordTokenizer, ids
 
 RED, HOUSE = ids("das Haus ist rot"), ids("das Haus")  # 5 and 3 tokens
 TEXTS = ["das Haus ist rot", "das Haus"]
@@ -38,7 +38,7 @@ def ragged() -> Any:
     [
         pytest.param(PADDED, id="padded array"),
         pytest.param(PADDED.astype(np.int32), id="other integers"),
-        pytest.param(np.array([RED, [*HOUSE, 0, 0]]), id="padded with pad tokens"),
+        pytest.param(np.array([RED, [*HOUSE, PAD, PAD]]), id="padded with pad tokens"),
         pytest.param((PADDED, np.zeros((2, 5, 7))), id="tuple with hidden states"),
         pytest.param(logits_of(PADDED), id="logits"),
         pytest.param((logits_of(PADDED), None), id="logits in a tuple"),

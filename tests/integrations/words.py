@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-WORDS = ("<pad>", "</s>", "the", "house", "is", "red", "das", "Haus", "Maus", "ist", "rot")
+WORDS = ("the", "</s>", "<pad>", "house", "is", "red", "das", "Haus", "Maus", "ist", "rot")
+
+END, PAD = 1, 2  # token 0 is a word: padding that is read as 0 shows
 
 
 def ids(text: str) -> list[int]:
-    return [*(WORDS.index(word) for word in text.split()), 1]
+    return [*(WORDS.index(word) for word in text.split()), END]
 
 
 class WordTokenizer:
@@ -18,4 +20,6 @@ class WordTokenizer:
         self, rows: Sequence[Sequence[int]], *, skip_special_tokens: bool
     ) -> list[str]:
         assert skip_special_tokens
-        return [" ".join(WORDS[token] for token in row if token > 1) + " " for row in rows]
+        return [
+            " ".join(WORDS[token] for token in row if token not in (END, PAD)) + " " for row in rows
+        ]
