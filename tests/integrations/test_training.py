@@ -75,26 +75,28 @@ def on_two_processes(tmp_path: Path, *arguments: str) -> list[dict[str, Any]]:
         probe.bind(("127.0.0.1", 0))
         port = probe.getsockname()[1]
     meeting = {"MASTER_ADDR": "127.0.0.1", "MASTER_PORT": str(port), "WORLD_SIZE": "2"}
+    logs = [tmp_path / f"rank-{rank}.log" for rank in (0, 1)]
     processes = []
-    for rank in ("0", "1"):
-        place = {**meeting, "RANK": rank, "LOCAL_RANK": rank, "GLOO_SOCKET_IFNAME": "lo"}
+    for rank, log in enumerate(logs):
+        place = {**meeting, "RANK": str(rank), "LOCAL_RANK": str(rank), "GLOO_SOCKET_IFNAME": "lo"}
         place["OMP_NUM_THREADS"] = "1"  # more only wait for each other
-        processes.append(
-            subprocess.Popen(
-                [sys.executable, "-m", "tests.integrations.rank_run", *arguments, str(tmp_path)],
-                env=surroundings(tmp_path, **place),
-                cwd=ROOT,
-                text=True,
-                stdout=subprocess.DEVNULL,
-                stderr=subprocess.PIPE,
+        with log.open("w", encoding="utf-8") as stream:
+            processes.append(
+                subprocess.Popen(
+                    [sys.executable, "-m", "tests.integrations.rank_run", *arguments, tmp_path],
+                    env=surroundings(tmp_path, **place),
+                    cwd=ROOT,
+                    stdout=stream,
+                    stderr=subprocess.STDOUT,
+                )
             )
-        )
     try:
-        told = [process.communicate(timeout=170)[1] for process in processes]
+        ended = [process.wait(timeout=170) for process in processes]
     finally:
         for process in processes:
             process.kill()
-    assert [process.returncode for process in processes] == [0, 0], "\n".join(told)
+            process.wait()
+    assert ended == [0, 0], "\n".join(log.read_text(encoding="utf-8") for log in logs)
     return [
         json.loads((tmp_path / f"rank-{rank}.json").read_text(encoding="utf-8")) for rank in (0, 1)
     ]
