@@ -44,7 +44,8 @@ LAYERS = {
     "files.run_lines files.run_file files.score_files",
     "comparing runs": "comparison comparison.systems comparison.outcome comparison.segments",
     "a run": "memory session forecast testing",
-    "the Python face": "api registration __init__",
+    "the Python face": "api registration integrations.ranks integrations.decoding "
+    "integrations.columns integrations.trainer integrations.datasets integrations __init__",
     "the Space": "hub hub.space hub.wheel hub.folder hub.push hub.page hub.visit hub.app",
     "the command line": "cli.exits cli.terminal cli.options cli.output cli.forecast cli.rate "
     "cli.prompts cli.local cli.register cli.tables cli.compare_output cli.compare cli.hub cli "
@@ -63,7 +64,8 @@ SINGLE_IMPORTERS = {
     "openai": {"servers.client", "servers.batch_chat"},
     "aiohttp": {"servers.client"},
     "evaluate": {"mmad"},
-    "datasets": {"mmad"},
+    # The evaluate face names its features; the other rates what is a data set already.
+    "datasets": {"mmad", "integrations.datasets"},
     "ray": {"ray_runner"},
     "sacrebleu": {"sacrebleu_metric"},
     "xllamacpp": {"local.chat"},
