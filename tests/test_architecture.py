@@ -45,7 +45,7 @@ LAYERS = {
     "the Python face": "api registration __init__",
     "the command line": "cli.exits cli.terminal cli.options cli.output cli.forecast cli.rate "
     "cli.prompts cli.local cli.register cli cli.__main__",
-    "the evaluate face": "metric_inputs mmad",
+    "the evaluate face": "metric_inputs metric_options mmad",
 }
 PLACE = {name: place for place, name in enumerate(" ".join(LAYERS.values()).split())}
 
