@@ -152,6 +152,7 @@ def test_added_segments_outlive_a_mistake_in_an_option_or_input(
         {"round": 2},
         {"rounds": 0},
         {"weights": "nonsense"},
+        {"prompts": "nonsense"},
         {"predictions": "Ja.", "sources": ["Yes."]},
     ]
     for mistake in mistakes:
@@ -217,6 +218,10 @@ MISTAKES: list[tuple[dict[str, Any], str]] = [
     ({"return_debate": True}, "did you mean 'return_debates'"),
     ({"scr_lang": "en"}, "did you mean 'src_lang'"),
     ({"xyzzy": 1}, "unknown option 'xyzzy'$"),
+    ({"bogus": 1}, "unknown option 'bogus'$"),
+    ({"weights": "nonsense"}, "weights 'nonsense': no such scheme"),
+    ({"weights": {"major": 5}}, "weights: expected an object with at least major and minor"),
+    ({"prompts": "nonsense"}, "nonsense"),
     ({"rounds": 99}, "rounds: 99 is not a whole number from 1 to 10"),
     ({"rounds": "3"}, "rounds: expected a whole number, not '3'"),
     ({"return_debates": "yes"}, "return_debates: expected true or false, not 'yes'"),
