@@ -178,6 +178,27 @@ def test_segments_of_a_stopped_run_do_not_mix_with_the_next() -> None:
         assert metric.compute(predictions=["Ja."], sources=["Yes."])["n_segments"] == 1
 
 
+def test_replies_of_a_stopped_run_are_not_paid_again() -> None:
+    broken = True
+    answered: list[list[str]] = [[], []]
+
+    def script(call: ReceivedCall) -> Answer:
+        if broken and "Es ist" in call.prompt:
+            return unauthorized()
+        answered[0 if broken else 1].append(call.prompt)
+        return NOTHING
+
+    with LoopbackServer(script) as server:
+        metric = Mmad(lp="en-de", base_url=server.url, concurrency=1)
+        with pytest.raises(RunStopped):
+            metric.compute(predictions=PREDICTIONS, sources=SOURCES)
+        broken = False
+        result = metric.compute(predictions=PREDICTIONS, sources=SOURCES)
+    assert result["n_scored"] == 3
+    assert answered[0]
+    assert not set(answered[0]) & set(answered[1])
+
+
 # -- options
 
 

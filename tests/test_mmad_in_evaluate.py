@@ -212,6 +212,10 @@ def test_evaluate_reads_the_imports_of_the_script_as_python_does() -> None:
         assert hint == name  # no comment on an import line, which pip would be told to install
         importlib.import_module(name)
     assert {"evaluate", "datasets", "mmad_metric"} <= {name for _, name, *_ in imports}
+    # A copy stands elsewhere, and keeps a second set of whatever a module keeps.
+    source = Path(mmad.__file__).read_text(encoding="utf-8")
+    assert "__file__" not in source
+    assert "global " not in source
     # evaluate takes the first metric class that it finds in the script.
     assert [
         each
