@@ -40,10 +40,10 @@ check: lint types test ## all of the above
 
 oldest: $(DEV_READY) ## run the tests of openai and Hugging Face libraries with their oldest releases
 	$(PYTHON) -m venv --clear $(OLDEST)
-	$(BIN)/python .ci/oldest.py >$(OLDEST)/constraints.txt
-	cat $(OLDEST)/constraints.txt
-	$(OLDEST)/bin/python -m pip install --quiet --constraint $(OLDEST)/constraints.txt \
-		--editable '.[evaluate]' huggingface_hub 'pytest>=9.1'
+	$(BIN)/python .ci/oldest.py >$(OLDEST)/oldest.txt
+	cat $(OLDEST)/oldest.txt
+	$(OLDEST)/bin/python -m pip install --quiet --requirement $(OLDEST)/oldest.txt \
+		--editable '.[evaluate]' 'pytest>=9.1'
 	$(OLDEST)/bin/python -m pytest -q $(OLDEST_TESTS)
 
 wheel: $(DEV_READY) ## build sdist and wheel into dist/

@@ -1,5 +1,5 @@
 """Prints the lowest version that pyproject.toml allows of each chosen package, `name==version` a
-line, for pip's --constraint."""
+line, for pip's --requirement."""
 
 from __future__ import annotations
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import pickle
+import socket
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -196,6 +197,20 @@ def test_it_is_found_where_the_hub_has_none(
     assert asked[0].startswith("/spaces/evaluate-metric/mmad/")
     assert type(metric) is Mmad  # the installed class, not a copy
     assert metric.compute(**TEXTS)["scores"] == [0.0, 0.0]
+
+
+def test_it_is_found_where_the_network_refuses_at_once(
+    server: LoopbackServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    register()
+    with socket.socket() as taken:  # bound, and nobody listens
+        taken.bind(("127.0.0.1", 0))
+        address = f"http://127.0.0.1:{taken.getsockname()[1]}/{{path}}/{{revision}}/{{name}}"
+        monkeypatch.setattr(evaluate.config, "HUB_EVALUATE_URL", address)
+        monkeypatch.setattr(evaluate.config, "HF_EVALUATE_OFFLINE", False)
+        monkeypatch.setattr(evaluate.config, "HF_UPDATE_DOWNLOAD_COUNTS", False)
+        assert type(evaluate.load("mmad", lp="en-de", base_url=server.url)) is Mmad
 
 
 def test_a_script_in_the_current_folder_comes_first(
