@@ -78,7 +78,9 @@ class MMADConfig:
     skip_stages: tuple[int, ...] = setting(
         (), "leave out stage 2 (debate) or 3 (judge)", key="skip", choices=SKIPPABLE_STAGES
     )
-    weights: str = setting("mmad", "weight scheme: mmad, wmt, gemba, or a JSON file", key="weights")
+    weights: str = setting(
+        "mmad", "weight scheme: mmad, wmt, gemba, a JSON file or its content", key="weights"
+    )
     temperature: float | None = setting(
         0.0, "sampling temperature; 'default' leaves it to the server", key="temp"
     )
@@ -127,7 +129,8 @@ class MMADConfig:
         known = [item.name for item in fields(cls)]
         for name in options:
             if name not in known:
-                raise ConfigError(f"unknown option {name!r}{_nearest(name, known)}")
+                near = nearest(name, [*known, "src_lang", "tgt_lang"])
+                raise ConfigError(f"unknown option {name!r}{near}")
         given = {name: value for name, value in options.items() if value is not None}
         if options.get("temperature", 0) == "default":
             given["temperature"] = None
@@ -169,8 +172,15 @@ def _default(name: str) -> Any:
     return None if value is MISSING else value
 
 
-def _nearest(name: str, known: Iterable[str]) -> str:
-    close = difflib.get_close_matches(name, [*known, "src_lang", "tgt_lang"], n=1, cutoff=0.5)
+def nearest(name: str, known: Iterable[str]) -> str:
+    """The end of a message about an unknown name: which known one was meant, if that is likely.
+
+    A name meant is spelt much alike, or begins so; a far-fetched guess would only mislead.
+    """
+    names = list(known)
+    close = difflib.get_close_matches(name, names, n=1, cutoff=0.7)
+    if not close and len(name) >= 4:  # noqa: PLR2004 - shorter ones begin too much
+        close = [each for each in names if each.startswith(name)]
     return f"; did you mean {close[0]!r}?" if close else ""
 
 
@@ -205,11 +215,12 @@ def _plain_values(given: dict[str, Any]) -> dict[str, Any]:
         given["skip_stages"] = tuple(each for each in SKIPPABLE_STAGES if each in chosen) + tuple(
             each for each in chosen if each not in SKIPPABLE_STAGES
         )
-    if isinstance(given.get("extra_body"), Mapping):
-        try:
-            given["extra_body"] = json.dumps(given["extra_body"], sort_keys=True, allow_nan=False)
-        except (TypeError, ValueError) as error:
-            raise ConfigError(f"extra_body: cannot be written as JSON ({error})") from None
+    for name in ("extra_body", "weights"):
+        if isinstance(given.get(name), Mapping):
+            try:
+                given[name] = json.dumps(dict(given[name]), sort_keys=True, allow_nan=False)
+            except (TypeError, ValueError) as error:
+                raise ConfigError(f"{name}: cannot be written as JSON ({error})") from None
     return given
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import Enum
@@ -128,6 +129,8 @@ class SegmentRating:
     def __post_init__(self) -> None:
         if (self.score is None) != (self.status is not Status.SCORED):
             raise ValueError(f"a {self.status.value} segment with score {self.score}")
+        if self.score is not None and not (math.isfinite(self.score) and self.score <= 0):
+            raise ValueError(f"a score is a finite number of at most 0, not {self.score}")
         if (self.reason is None) != (self.status is not Status.UNSCORED):
             raise ValueError("an unscored segment has a reason, any other has none")
 

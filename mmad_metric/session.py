@@ -39,12 +39,14 @@ class Plan:
 
     def signature_fields(self, observed: Observed | None = None) -> dict[str, str]:
         """The signature's keys; what replies tell is there only when it was observed."""
-        return signature_fields(
+        fields = signature_fields(
             self.config,
             self.prompts.pack.identity,
             self.prompts.demo_pair,
             observed or Observed(),
         )
+        # What an own table holds moves scores, not what its file is called.
+        return {**fields, "weights": self.scheme.identity}
 
     def signature(self, observed: Observed | None = None, *, short: bool = False) -> str:
         return format_signature(self.signature_fields(observed), short=short)

@@ -50,7 +50,7 @@ LAYERS = {
     "the command line": "cli.exits cli.terminal cli.options cli.output cli.forecast cli.rate "
     "cli.prompts cli.local cli.register cli.tables cli.compare_output cli.compare cli.hub cli "
     "cli.__main__",
-    "the evaluate face": "metric_inputs mmad",
+    "the evaluate face": "metric_inputs metric_options mmad",
 }
 PLACE = {name: place for place, name in enumerate(" ".join(LAYERS.values()).split())}
 
