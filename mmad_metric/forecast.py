@@ -14,11 +14,11 @@ from typing import Any
 from mmad_metric.calls.prices import Price, estimate_prompt
 from mmad_metric.chat import Message, Usage
 from mmad_metric.config import MMADConfig
+from mmad_metric.method_space import SKIP_JUDGE
 from mmad_metric.mqm import Annotation
 from mmad_metric.pipeline import without_call
 from mmad_metric.rating import Position, Segment
 from mmad_metric.session import Plan
-from mmad_metric.stages.judge import SKIP_JUDGE
 from mmad_metric.templates import Prompts, Side
 
 # Lengths of replies, in tokens, for the low and the typical case.

@@ -191,7 +191,7 @@ def _of_pack(
     """The meaning of a label by the pack's own list; the named dimension decides, else the
     asking one, else the first that has such a subcategory."""
     asked = [dimension] if dimension else [home, *own]
-    for name in dict.fromkeys(name for name in asked if name in own):
+    for name in dict.fromkeys(name for name in asked if name is not None and name in own):
         subcategories = {_clean(each): each for each in own[name]}
         for phrase in rest:
             # Our own words are told from misspelt ones of the pack by the dimension alone.

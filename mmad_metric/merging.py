@@ -16,9 +16,9 @@ def merge(
     """Keep one error a span, in the order given.
 
     One span is the same side and offsets. Its most severe error stays; ties go to the earlier
-    of `dimensions` (default: the typology), then to the earlier error. Overlapping and nested spans are
-    different spans. Unplaced errors have no span: only their exact repeats (words, category,
-    severity, side) go. Any non-translation excludes all other errors and is kept once.
+    of `dimensions` (default: the typology's), then to the earlier error. Overlapping and nested
+    spans are different spans. Unplaced errors have no span: only their exact repeats (words,
+    category, severity, side) go. Any non-translation excludes all other errors and is kept once.
     """
     whole = [error for error in errors if error.category.is_non_translation]
     if whole:

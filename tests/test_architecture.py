@@ -30,10 +30,12 @@ LAYERS = {
     "the ground": "version errors blocking addresses",
     "the seam to a model": "chat",
     "MQM values": "mqm label_words labels normalise spans merging languages rating scoring",
-    "settings": "config signature results",
-    "prompts": "packs templates",
+    "settings": "method_space config signature results",
+    "prompts": "pack_parts packs templates deciding_prompts",
     "replies": "replies replies.mend replies.scan replies.items replies.search replies.shapes",
-    "one segment": "stages stages.context stages.annotate stages.debate stages.judge pipeline",
+    "one segment": "stages stages.context stages.annotate stages.positions stages.room "
+    "stages.consensus stages.deliberation stages.interactive_review stages.consultancy_review "
+    "stages.debate stages.judge pipeline",
     "many segments": "runner",
     "talking to a server": "servers servers.endpoint servers.dialect servers.refusals "
     "servers.completions servers.verdicts servers.openai_chat",

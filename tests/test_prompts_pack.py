@@ -15,11 +15,13 @@ from hypothesis import strategies as st
 
 from mmad_metric.calls.prices import estimate_tokens
 from mmad_metric.chat import Message
+from mmad_metric.deciding_prompts import check_prompts
 from mmad_metric.languages import LanguagePair
 from mmad_metric.mqm import NON_TRANSLATION, TYPOLOGY, WHOLE_SEGMENT, Annotation, Category, Severity
-from mmad_metric.packs import Demo, Pack, fallback_order, load_pack
+from mmad_metric.pack_parts import Demo
+from mmad_metric.packs import Pack, fallback_order, load_pack
 from mmad_metric.rating import Position
-from mmad_metric.templates import Prompts, Side, block, check_prompts
+from mmad_metric.templates import Prompts, Side, block
 
 PACK = load_pack("mmad")
 DIMENSIONS = {dimension.name: dimension for dimension in PACK.dimensions}

@@ -15,7 +15,7 @@ from mmad_metric.calls.limits import Gate, LimitedChat
 from mmad_metric.calls.prices import Price, find_price
 from mmad_metric.calls.reasking import ReaskingChat
 from mmad_metric.chat import ChatModel, ChatRequest, Reply
-from mmad_metric.config import ROLES, MMADConfig
+from mmad_metric.config import MMADConfig
 from mmad_metric.errors import ConfigError
 from mmad_metric.local.chat import LocalChat, LocalServer
 from mmad_metric.local.model import parse_local
@@ -53,7 +53,7 @@ def resolve(config: MMADConfig, role: str) -> tuple[str, str | None]:
 
 def role_prices(config: MMADConfig) -> Mapping[str, Price | None]:
     """The price list of each role's model, None where it is not known."""
-    return {role: find_price(*resolve(config, role)) for role in ROLES}
+    return {role: find_price(*resolve(config, role)) for role in config.roles()}
 
 
 @asynccontextmanager
@@ -69,7 +69,7 @@ async def connect(config: MMADConfig) -> AsyncIterator[Connection]:
         stack.callback(store.close)
         connection = Connection(Gate(config.concurrency, max_cost), store)
         opened: dict[tuple[str, str | None], ChatModel] = {}
-        for role in ROLES:
+        for role in config.roles():
             target = resolve(config, role)
             if target not in opened:
                 opened[target] = await _open(config, target, connection, stack)
@@ -80,7 +80,7 @@ async def connect(config: MMADConfig) -> AsyncIterator[Connection]:
 def _check_prices(config: MMADConfig) -> None:
     if config.max_cost is None:
         return
-    for role in ROLES:
+    for role in config.roles():
         model, base_url = resolve(config, role)
         if parse_local(model) is None and find_price(model, base_url) is None:
             raise ConfigError(

@@ -8,12 +8,14 @@ from collections.abc import Iterator, Sequence
 from mmad_metric.calls.prices import estimate_prompt
 from mmad_metric.chat import Message
 from mmad_metric.cli.exits import EXIT_OK
+from mmad_metric.deciding_prompts import check_prompts
 from mmad_metric.errors import ConfigError
 from mmad_metric.languages import LanguagePair
-from mmad_metric.packs import Dimension, load_pack
+from mmad_metric.pack_parts import Dimension
+from mmad_metric.packs import load_pack
 from mmad_metric.rating import Position
-from mmad_metric.stages.debate import counter_position
-from mmad_metric.templates import Prompts, Side, check_prompts, demos_for
+from mmad_metric.stages.positions import counter_position
+from mmad_metric.templates import Prompts, Side, demos_for
 
 STAGES = ("annotate", "debate", "consensus", "judge")
 

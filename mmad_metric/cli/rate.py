@@ -28,7 +28,6 @@ from mmad_metric.cli.output import (
     text_output,
 )
 from mmad_metric.cli.terminal import tell
-from mmad_metric.config import ROLES
 from mmad_metric.errors import InputError, RunStopped
 from mmad_metric.files.inputs import Inputs, open_inputs
 from mmad_metric.files.run_file import RunWriter, read_run
@@ -112,7 +111,8 @@ def _check_output(options: argparse.Namespace) -> None:
 
 def _notices(plan: Plan, inputs: Inputs, options: argparse.Namespace) -> list[str]:
     notices = []
-    locals_used = [parse_local(plan.config.model_for(role)[0]) for role in ROLES]
+    roles = plan.config.roles()
+    locals_used = [parse_local(plan.config.model_for(role)[0]) for role in roles]
     if any(local is not None and local.is_shipped for local in locals_used):
         notices.append(SHIPPED_NOTICE)
     if options.references:
@@ -121,9 +121,9 @@ def _notices(plan: Plan, inputs: Inputs, options: argparse.Namespace) -> list[st
         notices.append("the input is empty: there is nothing to rate")
     if not plan.config.use_cache:
         notices.append("no cache: an interrupted run starts from the beginning")
-    if plan.prompts.demo_pair != str(plan.config.lp):
+    if plan.demo_pair != str(plan.config.lp):
         notices.append(
-            f"no demonstrations for {plan.config.lp}: those of {plan.prompts.demo_pair} are used"
+            f"no demonstrations for {plan.config.lp}: those of {plan.demo_pair} are used"
         )
     return notices
 
