@@ -107,7 +107,7 @@ class Prompts:
             dimension.name: self.render(dimension.guidance, {"dimension": dimension})
             for dimension in self.pack.dimensions
         }
-        titled = (f"# {one.title}\n{each[one.name]}" for one in self.pack.dimensions)
+        titled = (f"## {one.title}\n{each[one.name]}" for one in self.pack.dimensions)
         return {**each, COUPLED: "\n\n".join(titled)}
 
     def annotate(self, dimension: Dimension, texts: tuple[str, str]) -> tuple[Message, ...]:
