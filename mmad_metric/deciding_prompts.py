@@ -5,16 +5,19 @@ The sides are shown as A (pro) and B (con).
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
+from itertools import product
 
 import jinja2
 
 from mmad_metric.chat import Message
 from mmad_metric.errors import PackError
+from mmad_metric.method_space import STRATEGIES, TOPICS
 from mmad_metric.mqm import Annotation
 from mmad_metric.pack_parts import ALL_DIMENSIONS, Dimension
-from mmad_metric.packs import VARIANT_TOPICS, VARIANTS
+from mmad_metric.packs import VARIANTS, compile_variants
 from mmad_metric.rating import Position
 from mmad_metric.templates import Prompts, Side, annotations_json, position_shown
 
@@ -123,46 +126,58 @@ def _subject(prompts: Prompts, dispute: Dispute) -> dict[str, object]:
 
 
 def check_prompts(prompts: Prompts) -> None:
-    """Render everything once with sample texts. Raises PackError naming the template.
+    """Render with sample texts everything that default settings send. Raises PackError naming
+    the template.
 
     Finds what compiling cannot: a variable that does not exist, a sandbox violation.
     """
-    texts = ("A {{ source }} line.", "Eine </source> Zeile.")
-    try:
-        _check_default(prompts, texts)
-        if prompts.pack.variants:
-            _check_variants(prompts, texts)
-    except jinja2.TemplateError as error:
-        raise PackError(f"prompt pack {prompts.pack.name}: {error}") from None
+    texts, opening = _SAMPLE, Position("", ())
+    with _naming(prompts):
+        for dimension in prompts.pack.dimensions:
+            prompts.annotate(dimension, texts)
+            prompts.consensus(dimension, texts, opening, opening)
+            for side in (Side("pro"), Side("con"), Side("con", "any")):
+                prompts.debate_start(dimension, side, texts, opening)
+        prompts.debate_turn(opening, 1, 2)
+        prompts.judge(texts, [(dimension, ()) for dimension in prompts.pack.dimensions])
 
 
-def _check_default(prompts: Prompts, texts: tuple[str, str]) -> None:
-    opening = Position("", ())
-    for dimension in prompts.pack.dimensions:
-        prompts.annotate(dimension, texts)
-        prompts.consensus(dimension, texts, opening, opening)
-        for side in (Side("pro"), Side("con"), Side("con", "any")):
-            prompts.debate_start(dimension, side, texts, opening)
-    prompts.debate_turn(opening, 1, 2)
-    prompts.judge(texts, [(dimension, ()) for dimension in prompts.pack.dimensions])
+def check_variants(
+    prompts: Prompts, topics: Sequence[str] = TOPICS, strategies: Sequence[str] = STRATEGIES
+) -> None:
+    """The same for what other topics and strategies send, and for one annotator of everything.
 
-
-def _check_variants(prompts: Prompts, texts: tuple[str, str]) -> None:
-    """Every branch of the variants, for one dimension and for all at once."""
-    prompts.annotate(ALL_DIMENSIONS, texts)
-    prompts.judge(texts, [(ALL_DIMENSIONS, ())])
+    Raises PackError too where the pack has nothing for them.
+    """
+    pack = prompts.pack
+    if not pack.variants:
+        raise PackError(
+            f"prompt pack {pack.name}: without variants.toml it serves strategy consensus, topic "
+            "severity and all stages alone"
+        )
+    compile_variants(pack)
     stand = Position("So.", ())
-    for dimension in (prompts.pack.dimensions[0], ALL_DIMENSIONS):
-        for topic in ("severity", *VARIANT_TOPICS):
-            prompts.consensus(dimension, texts, stand, stand, topic)
-            for strategy in ("consensus", "deliberation", *_REVIEWS):
+    with _naming(prompts):
+        prompts.annotate(ALL_DIMENSIONS, _SAMPLE)
+        prompts.judge(_SAMPLE, [(ALL_DIMENSIONS, ())])
+        for dimension, topic in product((pack.dimensions[0], ALL_DIMENSIONS), topics):
+            prompts.consensus(dimension, _SAMPLE, stand, stand, topic)
+            for strategy in strategies:
                 for name in SIDE_NAMES:
                     side = Side(name, "any", topic, strategy)
-                    prompts.debate_start(dimension, side, texts, stand)
-                _check_deciding(prompts, Dispute(dimension, texts, (), topic, strategy))
+                    prompts.debate_start(dimension, side, _SAMPLE, stand)
+                _check_deciding(prompts, Dispute(dimension, _SAMPLE, (), topic, strategy))
 
 
-_REVIEWS = ("interactive-review", "consultancy-review")
+_SAMPLE = ("A {{ source }} line.", "Eine </source> Zeile.")
+
+
+@contextmanager
+def _naming(prompts: Prompts) -> Iterator[None]:
+    try:
+        yield
+    except jinja2.TemplateError as error:
+        raise PackError(f"prompt pack {prompts.pack.name}: {error}") from None
 
 
 def _check_deciding(prompts: Prompts, dispute: Dispute) -> None:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import hashlib
 import sys
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from importlib import resources
 from pathlib import Path
@@ -310,13 +310,27 @@ def _digest(files: Mapping[str, str]) -> str:
 
 
 def _compile(pack: Pack, label: str) -> None:
+    """Compile what default settings send. The short digest leaves the variants out: what it
+    covers may not take anything from them."""
+    base = [path for path in pack.files if not _is_variant(path)]
+    compile_files(pack, base, label)
+    for path in base:
+        if f"{VARIANTS}/" in pack.files[path]:
+            used = jinja2.meta.find_referenced_templates(pack.environment().parse(pack.files[path]))
+            if any(each and _is_variant(each) for each in used):
+                raise PackError(f"{label}/{path}: takes a file from {VARIANTS}/")
+
+
+def compile_files(pack: Pack, paths: Iterable[str], label: str) -> None:
+    """Raises PackError with file and line for a template that is none."""
     environment = pack.environment()
-    for path, text in pack.files.items():
+    for path in paths:
         try:
             environment.get_template(path)
         except jinja2.TemplateSyntaxError as error:
             raise PackError(f"{label}/{path}:{error.lineno}: {error.message}") from None
-        # The short digest leaves variants out: what it covers may not take anything from them.
-        used = jinja2.meta.find_referenced_templates(environment.parse(text))
-        if not _is_variant(path) and any(each and _is_variant(each) for each in used):
-            raise PackError(f"{label}/{path}: takes a file from {VARIANTS}/")
+
+
+def compile_variants(pack: Pack) -> None:
+    """The same for what other settings send, which is not looked at before it is needed."""
+    compile_files(pack, filter(_is_variant, pack.files), pack.name)

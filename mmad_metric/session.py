@@ -9,8 +9,7 @@ from typing import Any
 
 from mmad_metric.calls.connect import Connection, connect, resolve
 from mmad_metric.config import MMADConfig
-from mmad_metric.deciding_prompts import check_prompts
-from mmad_metric.errors import PackError
+from mmad_metric.deciding_prompts import check_prompts, check_variants
 from mmad_metric.files.inputs import sample_rows
 from mmad_metric.memory import RatingMemory, memory_identity
 from mmad_metric.method_space import SKIP_PARTITION, check_dimensions
@@ -37,13 +36,9 @@ class Plan:
         """Load and check the prompt pack and the weights. Raises ConfigError, PackError."""
         prompts = Prompts(load_pack(config.prompts), config.lp)
         check_prompts(prompts)
-        pack = prompts.pack
-        if config.uses_variants() and not pack.variants:
-            raise PackError(
-                f"prompt pack {pack.name}: without variants.toml it serves strategy consensus, "
-                "topic severity and all stages alone"
-            )
-        check_dimensions(config, [dimension.name for dimension in pack.dimensions])
+        if config.uses_variants():
+            check_variants(prompts, [config.topic], [config.strategy])
+        check_dimensions(config, [dimension.name for dimension in prompts.pack.dimensions])
         return cls(config, prompts, load_scheme(config.weights))
 
     @property

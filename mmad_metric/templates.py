@@ -65,6 +65,7 @@ class Prompts:
     pack: Pack
     lp: LanguagePair
     _demo_messages: dict[str, tuple[Message, ...]] = field(default_factory=dict, repr=False)
+    _compiled: dict[str, jinja2.Template] = field(default_factory=dict, repr=False)
 
     @cached_property
     def demo_pair(self) -> str:
@@ -77,20 +78,20 @@ class Prompts:
         return fallback_order(self.lp, self.pack.coupled_demos)[0]
 
     @cached_property
-    def _templates(self) -> dict[str, jinja2.Template]:
+    def _environment(self) -> jinja2.Environment:
         environment = self.pack.environment()
         environment.globals["block"] = block
-        return (
-            {name: environment.get_template(file) for name, file in self.pack.templates.items()}
-            | {
-                f"{VARIANTS}/{name}": environment.get_template(file)
-                for name, file in self.pack.variants.items()
-            }
-            | {
-                dimension.guidance: environment.get_template(dimension.guidance)
-                for dimension in self.pack.dimensions
-            }
-        )
+        return environment
+
+    def _template(self, name: str) -> jinja2.Template:
+        """By its name in pack.toml, by VARIANTS/ and its name in variants.toml, or by its file;
+        compiled when it is first needed."""
+        found = self._compiled.get(name)
+        if found is None:
+            pack, variant = self.pack, name.removeprefix(f"{VARIANTS}/")
+            file = pack.templates.get(name) if variant == name else pack.variants[variant]
+            found = self._compiled[name] = self._environment.get_template(file or name)
+        return found
 
     def render(self, name: str, variables: Mapping[str, Any]) -> str:
         """A template of the pack, filled; the languages' names are always known."""
@@ -98,7 +99,7 @@ class Prompts:
             "source_language": self.lp.source_name,
             "target_language": self.lp.target_name,
         }
-        return self._templates[name].render({**languages, **variables}).strip("\n")
+        return self._template(name).render({**languages, **variables}).strip("\n")
 
     @cached_property
     def guidance(self) -> dict[str, str]:

@@ -15,11 +15,12 @@ from mmad_metric.deciding_prompts import (
     Said,
     answer,
     check_prompts,
+    check_variants,
     interrogator_system,
     interrogator_user,
     verdict,
 )
-from mmad_metric.errors import ConfigError, PackError
+from mmad_metric.errors import ConfigError
 from mmad_metric.languages import LanguagePair
 from mmad_metric.method_space import STRATEGIES, TOPICS
 from mmad_metric.pack_parts import ALL_DIMENSIONS, Dimension
@@ -66,6 +67,8 @@ def _check(folder: str) -> int:
     pack = load_pack(folder)
     for pair in pack.demos:
         check_prompts(Prompts(pack, LanguagePair.parse(pair)))
+    if pack.variants:
+        check_variants(Prompts(pack, LanguagePair.parse(next(iter(pack.demos)))))
     names = ", ".join(dimension.name for dimension in pack.dimensions)
     print(f"{pack.identity}: sound; dimensions {names}; demonstrations {', '.join(pack.demos)}")
     if pack.variants:
@@ -80,12 +83,8 @@ def _show(options: argparse.Namespace) -> int:
     check_prompts(prompts)
     strategy = _strategy(options)
     coupled = options.skip_stage is not None
-    plain = (strategy, options.topic, coupled) in (
-        ("consensus", "severity", False),
-        ("none", "severity", False),
-    )
-    if not plain and not prompts.pack.variants:
-        raise PackError(f"prompt pack {prompts.pack.name}: no variants.toml, so none to show")
+    if coupled or options.topic != "severity" or strategy not in ("consensus", "none"):
+        check_variants(prompts, [options.topic], [strategy])
     dimensions = (ALL_DIMENSIONS,) if coupled else _dimensions(prompts, options.dimension)
     texts = _texts(prompts, options)
     view = _View(prompts, dimensions, texts, options.topic, strategy)

@@ -6,25 +6,29 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import Iterator
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from mmad_metric.call_counts import call_bounds, debate_calls
-from mmad_metric.chat import ChatRequest
+from mmad_metric.chat import ChatModel, ChatRequest
 from mmad_metric.config import MMADConfig
 from mmad_metric.errors import Reason, SegmentFailure
+from mmad_metric.languages import LanguagePair
 from mmad_metric.method_space import STRATEGIES, TOPICS
 from mmad_metric.mqm import Annotation, Category, Severity
+from mmad_metric.packs import load_pack
 from mmad_metric.pipeline import Method, rate_segment
 from mmad_metric.rating import DimensionOutcome, Segment, SegmentRating, Status
+from mmad_metric.scoring import SCHEMES
 from mmad_metric.servers.openai_chat import OpenAIChat
-from mmad_metric.session import Plan
 from mmad_metric.stages.context import StageContext
 from mmad_metric.stages.debate import debate
 from mmad_metric.stages.positions import counter_position
-from mmad_metric.testing import ScriptedChat, annotation, scripted_method
+from mmad_metric.templates import Prompts
+from mmad_metric.testing import ScriptedChat, annotation
 from tests.annotator import Annotator, by_words
 from tests.asking import an_endpoint
 from tests.loopback import LoopbackServer
@@ -34,6 +38,16 @@ TEXTS = ("The red house.", "Das rote Maus.")
 MAJOR = Annotation("Maus", Category("accuracy", "mistranslation"), Severity.MAJOR)
 ITEM = annotation("Maus", "accuracy/mistranslation")
 DEBATING = [name for name in STRATEGIES if name != "none"]
+
+
+@lru_cache(maxsize=4)
+def prompts_of(pack: str) -> Prompts:
+    """Loaded once: what a debate says is another test's affair than how a pack is read."""
+    return Prompts(load_pack(pack), LanguagePair.parse("en-de"))
+
+
+def method_over(chat: ChatModel, **options: Any) -> Method:
+    return Method(MMADConfig.of("en-de", **options), prompts_of("mmad"), SCHEMES["mmad"], chat)
 
 
 # -- transcripts: a debate as a picture
@@ -80,10 +94,10 @@ def picture(
     """The debate as text: a line a call, with what stands in its prompt, in order."""
     company = Company(questions=questions)
     chat = ScriptedChat(company)
-    method = scripted_method(chat, **options)
-    context = StageContext(TEXTS, method.prompts, method.config, chat)
-    outcome = asyncio.run(debate(context, method.prompts.pack.dimensions[0], opening))
-    openings = method.prompts.pack.openings_on(method.config.topic)
+    config, prompts = MMADConfig.of("en-de", **options), prompts_of(options.get("prompts", "mmad"))
+    context = StageContext(TEXTS, prompts, config, chat)
+    outcome = asyncio.run(debate(context, prompts.pack.dimensions[0], opening))
+    openings = prompts.pack.openings_on(config.topic)
     tokens = {openings["pro"]: "P0", openings["con"]: "C0"}
     lines = [f"{'who':<16} {'schema':<18} has before it, in order"]
     for request in chat.requests:
@@ -156,7 +170,7 @@ def test_whoever_decides_has_the_last_word(strategy: str):
 
 
 @pytest.mark.parametrize("turns", ["sequential", "simultaneous"])
-@pytest.mark.parametrize("rounds", [1, 2, 3, 10])
+@pytest.mark.parametrize("rounds", [1, 3, 10])
 @pytest.mark.parametrize("topic", TOPICS)
 @pytest.mark.parametrize("strategy", DEBATING)
 def test_a_debate_reaches_its_formula_on_any_topic(strategy, topic, rounds, turns):
@@ -220,7 +234,7 @@ def test_con_never_opens_with_non_translation(topic: str):
 def test_a_debate_on_categories_argues_nothing_but_categories(pack: str, strategy: str):
     """The guidance of a dimension aside, which says for any topic what weighs how much."""
     _, _, chat = picture(rounds=2, strategy=strategy, topic="category", prompts=pack)
-    guidance = scripted_method(chat, prompts=pack).prompts.guidance["accuracy"]
+    guidance = prompts_of(pack).guidance["accuracy"]
     for request in chat.requests:
         words = "\n".join(message.content for message in request.messages)
         words = words.replace(guidance, "").lower()
@@ -245,12 +259,10 @@ EVERYWHERE = by_words(
 
 def rate_over_http(server: LoopbackServer, **options: Any) -> tuple[SegmentRating, int]:
     """The rating of the segment, and the calls that the server has counted for it."""
-    plan = Plan.of(MMADConfig.of("en-de", **options))
 
     async def run() -> SegmentRating:
         async with OpenAIChat(an_endpoint(server)) as chat:
-            method = Method(plan.config, plan.prompts, plan.scheme, chat)
-            return await rate_segment(SEGMENT, method)
+            return await rate_segment(SEGMENT, method_over(chat, **options))
 
     before = server.call_count
     return asyncio.run(run()), server.call_count - before
@@ -323,7 +335,7 @@ def test_without_stage_1_labels_are_read_as_they_are_said():
         return script.answer(request.schema.name, [each.content for each in request.messages])
 
     chat = ScriptedChat(answer)
-    rating = asyncio.run(rate_segment(SEGMENT, scripted_method(chat, skip_stages=[1])))
+    rating = asyncio.run(rate_segment(SEGMENT, method_over(chat, skip_stages=[1])))
     assert [str(error.category) for error in rating.errors] == [
         "accuracy/mistranslation", "fluency/grammar", "terminology/inconsistent use",
         "style/awkward",
@@ -344,7 +356,5 @@ def test_a_decider_that_fails_leaves_the_segment_unscored(strategy: str, role: s
         return script.answer(request.schema.name, [each.content for each in request.messages])
 
     chat = ScriptedChat(answer)
-    rating = asyncio.run(rate_segment(SEGMENT, scripted_method(chat, strategy=strategy)))
+    rating = asyncio.run(rate_segment(SEGMENT, method_over(chat, strategy=strategy)))
     assert (rating.status, rating.reason) == (Status.UNSCORED, Reason.REFUSAL)
-
-
