@@ -38,14 +38,19 @@ class Plan:
         check_prompts(prompts)
         if config.uses_variants():
             check_variants(prompts, [config.topic], [config.strategy])
-        check_dimensions(config, [dimension.name for dimension in prompts.pack.dimensions])
-        return cls(config, prompts, load_scheme(config.weights))
+        plan = cls(config, prompts, load_scheme(config.weights))
+        check_dimensions(config, plan.dimension_names)
+        return plan
 
     @property
     def pack_identity(self) -> str:
         """Name, version and hash of the prompts that these settings can send."""
         pack = self.prompts.pack
         return pack.full_identity if self.config.uses_variants() else pack.identity
+
+    @property
+    def dimension_names(self) -> tuple[str, ...]:
+        return tuple(dimension.name for dimension in self.prompts.pack.dimensions)
 
     @property
     def demo_pair(self) -> str:
@@ -123,7 +128,7 @@ class Session:
     def _made_of(self) -> dict[str, Any]:
         """What a rating depends on besides its texts."""
         config = self.plan.config
-        servers = {role: resolve(config, role) for role in config.roles()}
+        servers = {role: resolve(config, role) for role in config.roles(self.plan.dimension_names)}
         # Under these, full_debate and role addresses included, replies could differ.
         return {**self.plan.to_dict(), "servers": servers, "files": self.connection.identities}
 
@@ -138,5 +143,5 @@ def _sampled_rows(config: MMADConfig, n_rows: int) -> frozenset[int] | None:
 @asynccontextmanager
 async def open_session(plan: Plan) -> AsyncIterator[Session]:
     """Open servers, cache and limits; close them at the end. Raises ConfigError, InputError."""
-    async with connect(plan.config) as connection:
+    async with connect(plan.config, plan.dimension_names) as connection:
         yield Session(plan, connection)

@@ -8,6 +8,7 @@ import json
 import logging
 import os
 import sys
+from collections.abc import Iterator
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 from typing import Any
@@ -15,7 +16,7 @@ from typing import Any
 from tqdm import tqdm
 
 from mmad_metric.blocking import run_blocking
-from mmad_metric.calls.connect import Connection, role_prices
+from mmad_metric.calls.connect import Connection, role_costs, role_prices
 from mmad_metric.cli.exits import EXIT_ERROR, EXIT_INTERRUPTED, EXIT_OK, EXIT_UNSCORED
 from mmad_metric.cli.forecast import print_forecast
 from mmad_metric.cli.options import config_from
@@ -79,7 +80,8 @@ def run_rate(options: argparse.Namespace) -> int:
         print_forecast(plan, inputs, as_json=options.format == "json")
         return EXIT_OK
     _tell(options, _notices(plan, inputs, options))
-    totals = {each.name: SystemTotals(each.name, plan.scheme) for each in inputs.systems}
+    cost = role_costs(plan.config)
+    totals = {each.name: SystemTotals(each.name, plan.scheme, cost=cost) for each in inputs.systems}
     with ExitStack() as stack:
         writer = stack.enter_context(RunWriter(options.output)) if options.output else None
         return _rate(Run(options, plan, inputs, writer, totals))
@@ -245,6 +247,8 @@ def _account(run: Run) -> list[str]:
         f"{usage.completion_tokens} completion tokens, {_spent(run, connection)}"
     )
     lines = [paid]
+    if len(connection.paid) > 1:
+        lines.append("  " + "; ".join(_paid_by_role(run, connection)))
     for each in run.totals.values():
         if each.n_unscored:
             lines.append(f"{each.name}: {each.n_unscored} of {each.n_rated} segments unscored")
@@ -252,6 +256,15 @@ def _account(run: Run) -> list[str]:
             example = each.examples.get(reason)
             lines.append(f"  {count} {reason}{f', such as: {example}' if example else ''}")
     return lines
+
+
+def _paid_by_role(run: Run, connection: Connection) -> Iterator[str]:
+    """What each role took in this run, e.g. "judge 3 calls, $0.0004"."""
+    cost = role_costs(run.plan.config)
+    for role, usage in sorted(connection.paid.items()):
+        dollars = cost(role, usage)
+        price = "" if dollars is None else f", ${dollars:.4f}"
+        yield f"{role} {usage.calls} calls{price}"
 
 
 def _spent(run: Run, connection: Connection) -> str:
