@@ -14,7 +14,9 @@ from dataclasses import dataclass, replace
 from mmad_metric.chat import ChatModel, ChatRequest, Reply, Usage
 from mmad_metric.config import MMADConfig
 from mmad_metric.errors import Reason, SegmentFailure
+from mmad_metric.method_space import SKIP_JUDGE
 from mmad_metric.mqm import Category, MQMError, Placement, Severity, Side
+from mmad_metric.provenance import trace
 from mmad_metric.rating import Segment, SegmentRating, Status
 from mmad_metric.scoring import WeightScheme
 from mmad_metric.stages.annotate import annotate
@@ -66,7 +68,9 @@ async def _three_stages(
         debate(context, dimension, opening)
         for dimension, opening in zip(dimensions, openings, strict=True)
     )
-    errors, analysis = await judge(context, outcomes)
+    found, analysis = await judge(context, outcomes)
+    judged = SKIP_JUDGE not in context.config.skip_stages
+    errors = trace(found, outcomes, context.texts, judged=judged)
     return SegmentRating(
         segment,
         Status.SCORED,

@@ -94,7 +94,18 @@ def _error(line: dict[str, Any]) -> MQMError:
     for key in ("quoted", "raw_category", "raw_severity"):
         _get(line, key, str, None)
     _strings(line, "flags")
+    if line.get("provenance") is not None:
+        _check_provenance(_get(line, "provenance", dict))
     return MQMError.from_dict(line)
+
+
+def _check_provenance(line: Mapping[str, Any]) -> None:
+    for key in ("raised_by", "yielded"):
+        _items(line, key, str)
+    for key in ("rounds", "support", "asked"):
+        _get(line, key, int)
+    _get(line, "disputed", bool)
+    _get(line, "judge", str, None)
 
 
 def _usage(line: Mapping[str, Any]) -> Usage:
