@@ -29,7 +29,8 @@ ROOT = Path(__file__).resolve().parent.parent / PACKAGE
 LAYERS = {
     "the ground": "version errors blocking addresses",
     "the seam to a model": "chat",
-    "MQM values": "mqm label_words labels normalise spans merging languages rating scoring provenance",
+    "MQM values": "mqm label_words labels normalise spans merging languages rating scoring "
+    "provenance",
     "settings": "method_space config call_counts signature results",
     "prompts": "pack_parts packs templates deciding_prompts",
     "replies": "replies replies.mend replies.scan replies.items replies.search replies.shapes",
