@@ -181,11 +181,11 @@ class Simulation:
     def _chance(self, *names: str | Texts) -> float:
         """Uniform in [0, 1), independent for different names."""
         key = json.dumps([self.manners.seed, *names]).encode()
-        return int.from_bytes(hashlib.blake2b(key, digest_size=7).digest()) / 256**7
+        return int.from_bytes(hashlib.blake2b(key, digest_size=7).digest(), "big") / 256**7
 
 
 def _home(asked: str) -> str:
-    found = re.findall(r"(?:the|The) (\w+) errors", asked)
+    found: list[str] = re.findall(r"(?:the|The) (\w+) errors", asked)
     return next(name for name in reversed(found) if name in DIMENSIONS)
 
 

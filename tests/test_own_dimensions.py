@@ -6,6 +6,7 @@ import asyncio
 import json
 import shutil
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -44,7 +45,7 @@ title = "Accuracy"
 subcategories = ["mistranslation", "named entity"]
 guidance = "dimensions/accuracy.j2"
 """
-_DEMOS = [
+_DEMOS: list[dict[str, object]] = [
     {
         "dimension": "locale",
         "source": "On 3 May.",
@@ -102,8 +103,8 @@ def rate(pack: Path, *found: dict[str, object], **options: object) -> SegmentRat
         return json.dumps({"argument": "", "analysis": "", "annotations": items})
 
     chat = ScriptedChat(script)
-    options = {"prompts": str(pack), "strategy": "none", **options}
-    return asyncio.run(rate_segment(SEGMENT, scripted_method(chat, **options)))
+    settings: dict[str, Any] = {"prompts": str(pack), "strategy": "none", **options}
+    return asyncio.run(rate_segment(SEGMENT, scripted_method(chat, **settings)))
 
 
 def test_the_pack_is_sound_and_its_demonstrations_are_read(pack: Path):

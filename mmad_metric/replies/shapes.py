@@ -161,6 +161,13 @@ def _questions(value: object) -> str:
     return sound(value).strip()
 
 
+def _questions_prose(text: str) -> str:
+    """A reply without JSON is taken as the questions when it asks something."""
+    if text[:1] in "{[" or not any(mark in text for mark in "?\uff1f\u061f"):
+        raise UnreadableReply("no questions")
+    return sound(text).strip()
+
+
 def _asks(value: object) -> bool:
     return isinstance(value, dict) and lookup(value, _QUESTION_KEYS) is not MISSING
 
@@ -268,7 +275,7 @@ INTERROGATION = ReplySchema(
             _asks,
             _written(_QUESTION_KEYS),
             frozenset(_QUESTION_KEYS) | _PROSE_KEYS | REMARK_KEYS,
-            _questions,
+            _questions_prose,
         ),
     ),
 )

@@ -123,7 +123,9 @@ def test_questions_are_read_however_they_are_put(reply: str, asked: str):
     assert INTERROGATION.read(reply, ("", "")) == asked
 
 
-@pytest.mark.parametrize("reply", ["", '{"annotations": []}', '{"questions": 3}', "[1]", "{"])
+@pytest.mark.parametrize(
+    "reply", ["", '{"annotations": []}', '{"questions": 3}', "[1]", "{", "No."]
+)
 def test_what_asks_nothing_that_can_be_told_is_unreadable(reply: str):
     with pytest.raises(UnreadableReply):
         INTERROGATION.read(reply, ("", ""))
