@@ -35,17 +35,27 @@ def trace(
 
 @dataclass
 class _Placer:
-    """Places each list of annotations once."""
+    """Places each list of annotations once, and looks once for an error in it. Keys are ids:
+    the outcomes hold the lists as long as this lives, and hashing them would take longest."""
 
     texts: tuple[str, str]
-    known: dict[tuple[Annotation, ...], list[MQMError]] = field(default_factory=dict)
+    placed: dict[int, list[MQMError]] = field(default_factory=dict)
+    found: dict[tuple[int, int], set[Version]] = field(default_factory=dict)
 
     def versions(self, annotations: tuple[Annotation, ...], error: MQMError) -> set[Version]:
         """What a list says about an error: category and severity, more than one if it marks the
         place twice; empty where it does not mention it."""
-        if annotations not in self.known:
-            self.known[annotations] = list(place(annotations, *self.texts))
-        placed = self.known[annotations]
+        if not annotations:
+            return set()
+        key = (id(annotations), id(error))
+        if key not in self.found:
+            self.found[key] = self._find(annotations, error)
+        return self.found[key]
+
+    def _find(self, annotations: tuple[Annotation, ...], error: MQMError) -> set[Version]:
+        if id(annotations) not in self.placed:
+            self.placed[id(annotations)] = list(place(annotations, *self.texts))
+        placed = self.placed[id(annotations)]
         about = [each for each in placed if _same_place(each, error)]
         about = about or [each for each in placed if _overlap(each, error)]
         return {(each.category, each.severity) for each in about}
