@@ -526,6 +526,22 @@ def test_coupled_demonstrations_are_sound() -> None:
                     )
 
 
+def test_every_pair_with_demonstrations_has_some_for_one_annotator_of_everything() -> None:
+    assert set(PACK.coupled_demos) == set(PACK.demos)
+    assert set(BRIEF.coupled_demos) == set(BRIEF.demos)
+
+
+def test_coupled_demonstrations_are_not_of_the_data_that_is_tested_on(wmt23: Path) -> None:
+    tested = {
+        line.strip()
+        for kind in ("sources", "references")
+        for path in (wmt23 / kind).glob("*.txt")
+        for line in path.read_text(encoding="utf-8").split("\n")
+    }
+    for shown in (*PACK.coupled_demos.values(), *BRIEF.coupled_demos.values()):
+        assert not {text for demo in shown for text in (demo.source, demo.translation)} & tested
+
+
 def test_one_annotator_for_all_is_told_every_label_and_every_guidance() -> None:
     for made in VARIED:
         system = made.annotate(ALL_DIMENSIONS, TEXTS)[0].content
