@@ -8,6 +8,7 @@ import json
 import logging
 import os
 import sys
+from collections.abc import Iterator
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 from typing import Any
@@ -15,7 +16,7 @@ from typing import Any
 from tqdm import tqdm
 
 from mmad_metric.blocking import run_blocking
-from mmad_metric.calls.connect import Connection, role_prices
+from mmad_metric.calls.connect import Connection, role_costs, role_prices
 from mmad_metric.cli.exits import EXIT_ERROR, EXIT_INTERRUPTED, EXIT_OK, EXIT_UNSCORED
 from mmad_metric.cli.forecast import print_forecast
 from mmad_metric.cli.options import config_from
@@ -29,7 +30,6 @@ from mmad_metric.cli.output import (
     text_output,
 )
 from mmad_metric.cli.terminal import tell
-from mmad_metric.config import ROLES
 from mmad_metric.errors import InputError, RunStopped
 from mmad_metric.files.inputs import Inputs, open_inputs
 from mmad_metric.files.run_file import RunWriter, read_run
@@ -82,7 +82,8 @@ def run_rate(options: argparse.Namespace) -> int:
         print_forecast(plan, inputs, as_json=options.format == "json")
         return EXIT_OK
     _tell(options, _notices(plan, inputs, options))
-    totals = {each.name: SystemTotals(each.name, plan.scheme) for each in inputs.systems}
+    cost = role_costs(plan.config)
+    totals = {each.name: SystemTotals(each.name, plan.scheme, cost=cost) for each in inputs.systems}
     with ExitStack() as stack:
         writer = stack.enter_context(RunWriter(options.output)) if options.output else None
         return _rate(Run(options, plan, inputs, writer, totals))
@@ -114,7 +115,8 @@ def _check_output(options: argparse.Namespace) -> None:
 
 def _notices(plan: Plan, inputs: Inputs, options: argparse.Namespace) -> list[str]:
     notices = []
-    locals_used = [parse_local(plan.config.model_for(role)[0]) for role in ROLES]
+    roles = plan.config.roles()
+    locals_used = [parse_local(plan.config.model_for(role)[0]) for role in roles]
     if any(local is not None and local.is_shipped for local in locals_used):
         notices.append(SHIPPED_NOTICE)
     if options.references:
@@ -125,9 +127,9 @@ def _notices(plan: Plan, inputs: Inputs, options: argparse.Namespace) -> list[st
         notices.append("no cache: an interrupted run starts from the beginning")
     if (doubt := determinism_warning(plan.config)) is not None:
         notices.append(doubt)
-    if plan.prompts.demo_pair != str(plan.config.lp):
+    if plan.demo_pair != str(plan.config.lp):
         notices.append(
-            f"no demonstrations for {plan.config.lp}: those of {plan.prompts.demo_pair} are used"
+            f"no demonstrations for {plan.config.lp}: those of {plan.demo_pair} are used"
         )
     return notices
 
@@ -263,6 +265,8 @@ def _account(run: Run) -> list[str]:
     stability = ranking_stability([each.row_scores for each in run.totals.values()])
     if stability is not None and run.plan.config.repeats > 1:
         lines.append(stability_line(stability))
+    if len(connection.paid) > 1:
+        lines.append("  " + "; ".join(_paid_by_role(run, connection)))
     for each in run.totals.values():
         lost = each.n_ratings - each.n_ratings_scored
         if each.repeats > 1 and lost:
@@ -273,6 +277,15 @@ def _account(run: Run) -> list[str]:
             example = each.examples.get(reason)
             lines.append(f"  {count} {reason}{f', such as: {example}' if example else ''}")
     return lines
+
+
+def _paid_by_role(run: Run, connection: Connection) -> Iterator[str]:
+    """What each role took in this run, e.g. "judge 3 calls, $0.0004"."""
+    cost = role_costs(run.plan.config)
+    for role, usage in sorted(connection.paid.items()):
+        dollars = cost(role, usage)
+        price = "" if dollars is None else f", ${dollars:.4f}"
+        yield f"{role} {usage.calls} calls{price}"
 
 
 def _spent(run: Run, connection: Connection) -> str:
