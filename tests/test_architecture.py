@@ -41,10 +41,13 @@ LAYERS = {
     "around a model": "calls calls.prices calls.cache calls.limits calls.reasking calls.connect",
     "files": "files files.lines files.json_lines files.tables files.system_names files.inputs "
     "files.run_lines files.run_file",
+    "meta-evaluation": "metaeval metaeval.arrays metaeval.score_files metaeval.layout "
+    "metaeval.runs metaeval.correlation metaeval.ties metaeval.system_level metaeval.matrices "
+    "metaeval.measures metaeval.meta_score metaeval.loading metaeval.resampling metaeval.tables",
     "a run": "memory session forecast testing",
     "the Python face": "api registration __init__",
     "the command line": "cli.exits cli.terminal cli.options cli.output cli.forecast cli.rate "
-    "cli.prompts cli.local cli.register cli cli.__main__",
+    "cli.prompts cli.local cli.register cli.meta_eval cli cli.__main__",
     "the evaluate face": "metric_inputs mmad",
 }
 PLACE = {name: place for place, name in enumerate(" ".join(LAYERS.values()).split())}
