@@ -53,11 +53,13 @@ class TiedPairs:
     @classmethod
     def of(cls, gold: Floats, metric: Floats) -> TiedPairs:
         gold_difference, difference = pair_differences(gold), pair_differences(metric)
+        # Comparisons with NaN are false, so that only the tied ones need `compared`.
         compared = ~(np.isnan(gold_difference) | np.isnan(difference))
         tied = compared & (gold_difference == 0)
-        ordered = compared & (np.sign(gold_difference) * np.sign(difference) > 0)
+        ordered = (gold_difference > 0) & (difference > 0)
+        ordered |= (gold_difference < 0) & (difference < 0)
         turned = np.flatnonzero(tied | ordered)
-        size = np.abs(difference).ravel()[turned]
+        size = np.abs(difference.ravel()[turned])
         order = np.argsort(size)
         turned = turned[order]
         return cls(
