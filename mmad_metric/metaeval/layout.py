@@ -58,6 +58,16 @@ class EvalSet:
         path = os.path.join(self.folder, "system-outputs", self.lp, f"{system}.txt")
         return text_lines(path) if os.path.exists(path) else None
 
+    def texts(self) -> tuple[list[str], dict[str, list[str]]]:
+        """All sources, and all translations by system. Raises InputError without sources."""
+        sources = self.sources()
+        if sources is None:
+            raise InputError(f"{readable(self.folder)}: no sources/{self.lp}.txt")
+        here = os.path.join(self.folder, "system-outputs", self.lp)
+        names = sorted(os.listdir(here)) if os.path.isdir(here) else []
+        systems = [name.removesuffix(".txt") for name in names if name.endswith(".txt")]
+        return sources, {system: self.output(system) or [] for system in systems}
+
 
 @dataclass(frozen=True, slots=True)
 class ScoreFiles:
