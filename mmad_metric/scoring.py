@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
@@ -130,6 +130,12 @@ def load_scheme(name_or_path: str) -> WeightScheme:
     except (OSError, ValueError) as error:
         raise ConfigError(f"{path}: not a JSON weight table ({error})") from None
     return _scheme_from_table(path, data)
+
+
+def scheme_from_table(name: str, table: Mapping[str, Any]) -> WeightScheme:
+    """The inverse of `scheme_table`. Raises ConfigError naming the key that is wrong."""
+    exact = json.loads(json.dumps(table), parse_float=Decimal)
+    return replace(_scheme_from_table(Path(name), exact), name=name)
 
 
 def _scheme_from_table(path: Path, data: object) -> WeightScheme:

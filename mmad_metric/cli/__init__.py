@@ -12,6 +12,7 @@ from mmad_metric.errors import MMADError
 
 # Each takes the arguments after its name and returns the exit status.
 SUBCOMMANDS = {
+    "export": ("mmad_metric.cli.export", "run_export"),
     "meta-eval": ("mmad_metric.cli.meta_eval", "run_meta_eval"),
     "prompts": ("mmad_metric.cli.prompts", "run_prompts"),
     "local": ("mmad_metric.cli.local", "run_local"),

@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from mmad_metric.errors import InputError
 from mmad_metric.files.lines import TextFile, readable
 from mmad_metric.metaeval.score_files import (
+    RATING_ENDING,
     SEGMENT_ENDING,
     SYSTEM_ENDING,
     Score,
@@ -98,6 +99,19 @@ def metric_files(folder: str, lp: str) -> dict[str, ScoreFiles]:
     """The metrics of the data folder itself, by name; {} where it has none for the pair."""
     here = os.path.join(folder, "metric-scores", lp)
     return _best(here, "") if os.path.isdir(here) else {}
+
+
+def rating_files(folder: str, lp: str, gold: str = "mqm") -> dict[str, str]:
+    """The human rating files of the pair by rater: `LP.GOLD.RATER.seg.rating`, or
+    `LP.GOLD.seg.rating`, whose rater is called by the gold's name."""
+    here = os.path.join(folder, "human-scores")
+    stem = f"{lp}.{gold}."
+    found = {}
+    for name in sorted(os.listdir(here)):
+        if name.startswith(stem) and name.endswith(RATING_ENDING):
+            rater = name[len(stem) - 1 : -len(RATING_ENDING)].removeprefix(".") or gold
+            found[rater] = os.path.join(here, name)
+    return found
 
 
 def score_files(folder: str, lp: str, *, only_pair: bool) -> dict[str, ScoreFiles]:

@@ -18,7 +18,6 @@ from mmad_metric.metaeval.score_files import system_field
 from mmad_metric.mqm import MQMError, Placement, Side
 from mmad_metric.scoring import WeightScheme
 
-RATING_ENDING = ".seg.rating"
 CLIPPED = "clipped_span"  # the file's offsets leave the text
 BROKEN = "broken_span"  # they are reversed or negative
 

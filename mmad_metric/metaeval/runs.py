@@ -15,7 +15,7 @@ from mmad_metric.metaeval.score_files import Score, system_field
 from mmad_metric.mqm import MQMError
 from mmad_metric.rating import SegmentRating, Status
 
-_EDGES = "_-. "
+_EDGES = "_. -"  # a class of a pattern: the hyphen last
 
 
 @dataclass(frozen=True, slots=True)

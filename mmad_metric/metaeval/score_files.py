@@ -17,6 +17,7 @@ from mmad_metric.files.lines import TextFile, readable
 Score = float | None
 SEGMENT_ENDING = ".seg.score"
 SYSTEM_ENDING = ".sys.score"
+RATING_ENDING = ".seg.rating"
 _BOM = b"\xef\xbb\xbf"
 _GZIP = b"\x1f\x8b"
 _NONE = b"None"

@@ -92,7 +92,7 @@ def character_overlaps(segments: Iterable[Compared], *, severity: bool) -> Overl
         credit = float(both.sum())
         if severity:
             credit -= (1 - WRONG_SEVERITY_CREDIT) * float((both & (human != metric)).sum())
-        rows.append((credit, np.count_nonzero(human), np.count_nonzero(metric)))
+        rows.append((credit, float((human > 0).sum()), float((metric > 0).sum())))
         weights.append(each.weight)
     return _overlaps(rows, weights)
 
@@ -161,7 +161,8 @@ def _span(error: MQMError, *, severity: bool) -> tuple[int | None, int | None, b
 
 def _overlaps(rows: Sequence[tuple[float, float, float]], weights: Sequence[float]) -> Overlaps:
     table = np.array(rows, dtype=np.float64).reshape(-1, 3)
-    return Overlaps(*table.T, np.array(weights, dtype=np.float64))
+    credit, human, metric = table.T
+    return Overlaps(credit, human, metric, np.array(weights, dtype=np.float64))
 
 
 def _agreement(credit: float, human: float, metric: float) -> Agreement:
