@@ -42,12 +42,16 @@ LAYERS = {
     "files": "files files.lines files.json_lines files.tables files.system_names files.inputs "
     "files.run_lines files.run_file",
     "meta-evaluation": "metaeval metaeval.arrays metaeval.score_files metaeval.layout "
-    "metaeval.runs metaeval.correlation metaeval.ties metaeval.system_level metaeval.matrices "
-    "metaeval.measures metaeval.meta_score metaeval.loading metaeval.resampling metaeval.tables",
+    "metaeval.ratings metaeval.marot metaeval.runs metaeval.export metaeval.correlation "
+    "metaeval.ties metaeval.system_level metaeval.matrices metaeval.measures metaeval.meta_score "
+    "metaeval.loading metaeval.resampling metaeval.exchanged_ties metaeval.permutation "
+    "metaeval.ranking metaeval.selection metaeval.span_agreement metaeval.distributions "
+    "metaeval.human_spans metaeval.raters metaeval.tables metaeval.reports metaeval.plots",
     "a run": "memory session forecast testing",
     "the Python face": "api registration __init__",
     "the command line": "cli.exits cli.terminal cli.options cli.output cli.forecast cli.rate "
-    "cli.prompts cli.local cli.register cli.meta_eval cli cli.__main__",
+    "cli.prompts cli.local cli.register "
+    "cli.export cli.meta_eval_options cli.meta_eval cli cli.__main__",
     "the evaluate face": "metric_inputs mmad",
 }
 PLACE = {name: place for place, name in enumerate(" ".join(LAYERS.values()).split())}

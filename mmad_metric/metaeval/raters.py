@@ -17,6 +17,7 @@ from mmad_metric.metaeval.arrays import Floats, Ints
 from mmad_metric.metaeval.human_spans import HumanSpans
 from mmad_metric.metaeval.matrices import Gold, MetricScores
 from mmad_metric.metaeval.measures import SEG_ACC_T, SEG_PEARSON, Measure, find_measures
+from mmad_metric.metaeval.meta_score import LanguagePairScores
 from mmad_metric.metaeval.resampling import Interval, Resampling, draw, under_weights
 from mmad_metric.metaeval.span_agreement import (
     Compared,
@@ -120,21 +121,28 @@ def rater_ceiling(shared: SharedSegments, how: Resampling) -> dict[str, Ceiling]
     return found
 
 
-def metric_beside_raters(
-    shared: SharedSegments, metric: MetricScores, how: Resampling
-) -> dict[str, Ceiling]:
-    """A metric against each rater alone, on the same segments; metric: for shared.systems and
-    shared.rows."""
+def beside_raters(
+    shared: SharedSegments, pair: LanguagePairScores, names: Sequence[str], how: Resampling
+) -> dict[str, dict[str, Ceiling]]:
+    """Metrics against each rater alone, on the same segments. pair: with all the systems that
+    the raters rated; a metric without scores for one of these is NaN there."""
     weights = _weights(shared, how)
-    return {
-        measure.name: _ceiling(
-            [
-                _first_is_whole(measure, shared.gold(rater), metric, weights)
-                for rater in shared.raters
-            ]
-        )
-        for measure in find_measures(SCORE_MEASURES)
-    }
+    systems = np.array([pair.gold.systems.index(name) for name in shared.systems])
+    columns = np.searchsorted(pair.gold.items, shared.rows)
+    found = {}
+    for name in names:
+        cells = pair.metrics[name].segment[systems][:, columns]
+        metric = MetricScores(name, cells, np.full(len(systems), np.nan))
+        found[name] = {
+            measure.name: _ceiling(
+                [
+                    _first_is_whole(measure, shared.gold(rater), metric, weights)
+                    for rater in shared.raters
+                ]
+            )
+            for measure in find_measures(SCORE_MEASURES)
+        }
+    return found
 
 
 def _weights(shared: SharedSegments, how: Resampling) -> Ints:
