@@ -101,12 +101,12 @@ def selection_text(values: Mapping[str, Any], width: int) -> str:
         f"{values['folds']} folds, each held out once"
     )
     lines = [
-        f"tuned    {number(values['tuned'])}  mean meta score of the pick on the part it was picked on",
+        f"tuned    {number(values['tuned'])}  mean meta score of the picks on their own part",
         f"held out {number(values['held_out'])}  the same picks on the other part",
         f"optimism {fine(values['optimism'])}  tuned - held out; standard deviation over splits "
         + fine(values["optimism_sd"])
         + f"; of a configuration taken blindly {fine(values['size_effect'])}",
-        f"regret   {fine(values['regret'])}  how far the picks fall behind the held-out part's best",
+        f"regret   {fine(values['regret'])}  how far the picks fall behind the best there",
     ]
     return "\n".join([head, *lines, "", aligned(rows)])
 
@@ -157,7 +157,6 @@ def ceiling_text(values: Mapping[str, Any], width: int) -> str:
 
 def span_text(reports: Sequence[Mapping[str, Any]], width: int) -> str:
     """What `human_spans.span_report` found, a block a metric and language pair."""
-
     number = _numbers(width)
     blocks = []
     for report in reports:
