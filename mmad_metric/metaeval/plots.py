@@ -35,6 +35,7 @@ def correlation_scatter(gold: Gold, metric: MetricScores) -> Figure:
     for name, x, y in zip(gold.systems, gold.system, metric.system, strict=True):
         if not np.isnan(y):
             systems.annotate(name, (x, y), xytext=(4, 3), textcoords="offset points", fontsize=7)
+    systems.margins(x=0.2)  # room for the names
     r = pearson(gold.system, metric.system)
     systems.set_title(f"systems, Pearson {r:.3f}")
     x, y = both_present(gold.segment, metric.segment)
