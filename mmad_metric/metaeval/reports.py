@@ -183,6 +183,8 @@ def rounded_report(report: Any, width: int) -> Any:
     """The same plain values, every float rounded."""
     if isinstance(report, Mapping):
         return {key: rounded_report(value, width) for key, value in report.items()}
+    if isinstance(report, list):
+        return [rounded_report(each, width) for each in report]
     return round(report, width) + 0.0 if isinstance(report, float) else report
 
 

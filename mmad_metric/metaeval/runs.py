@@ -70,7 +70,8 @@ def metric_name(named: NamedRun, lp: str) -> str:
     if named.name:
         return named.name
     stem = name_of_file(named.path)
-    bare = re.sub(rf"(^|[{_EDGES}]){re.escape(lp)}($|[{_EDGES}])", r"\1\2", stem).strip(_EDGES)
+    pattern = rf"(^|[{_EDGES}]){re.escape(lp)}(?:[{_EDGES}]|$)"
+    bare = re.sub(pattern, r"\1", stem).strip(_EDGES)
     return bare or "mmad"
 
 

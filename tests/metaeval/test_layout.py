@@ -94,9 +94,7 @@ def test_a_metrics_source_file_goes_before_its_reference_file(folder: Path):
     }
 
 
-@pytest.mark.parametrize(
-    "name", ["M_en-de.seg.score", "en-de/M-src.seg.score", "M-src.seg.score"]
-)
+@pytest.mark.parametrize("name", ["M_en-de.seg.score", "en-de/M-src.seg.score", "M-src.seg.score"])
 def test_score_files_are_found_under_either_name(tmp_path: Path, name: str):
     (tmp_path / "en-de").mkdir()
     seg_score(tmp_path / name, {"A": [0]})

@@ -12,9 +12,7 @@ from tests.metaeval.tiny import gold_of, metric_of
 
 # en-de, systems by items. Means: gold 0, -2; metric 0, -1: agrees, r = 1.
 # acc-t: item 0 right, item 1 right (0 > -1): 1. Cells: gold 0 0 -1 -3, metric 0 0 -1 -1.
-EN_DE = LanguagePairScores(
-    gold_of([[0, 0], [-1, -3]]), {"M": metric_of([[0, 0], [-1, -1]])}
-)
+EN_DE = LanguagePairScores(gold_of([[0, 0], [-1, -3]]), {"M": metric_of([[0, 0], [-1, -1]])})
 # zh-en. Means: gold 0, -1, -2; metric -2, -1, 0: no pair agrees, r = -1. acc-t: all three pairs
 # of the one item wrong, and no tie helps: 0. Cells as systems: r = -1.
 ZH_EN = LanguagePairScores(

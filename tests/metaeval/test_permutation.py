@@ -7,7 +7,7 @@ import pytest
 
 from mmad_metric.metaeval.exchanged_ties import acc_t_exchanged
 from mmad_metric.metaeval.measures import META_SETS, find_measures
-from mmad_metric.metaeval.permutation import _by_cells, _Exchanges, _FAST, compare
+from mmad_metric.metaeval.permutation import _FAST, _by_cells, _Exchanges, compare
 from mmad_metric.metaeval.ties import acc_t
 from tests.metaeval.tiny import noisy_pair
 

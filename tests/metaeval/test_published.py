@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 from mmad_metric.cli import main
+from mmad_metric.metaeval.layout import read_eval_set
 from mmad_metric.metaeval.loading import Sources, load
 from mmad_metric.metaeval.matrices import gold_matrix, left_out
-from mmad_metric.metaeval.layout import read_eval_set
 
 # Meta scores as published: zh-en + en-de, zh-en, en-de.
 PUBLISHED = {

@@ -22,19 +22,21 @@ NAN = float("nan")
 
 def error(start, end, severity="minor", *, dimension="accuracy", side=Side.TRANSLATION):
     placed = start is not None
-    return MQMError("x" * (end - start) if placed else "x", Category(dimension), Severity(severity),
-                    side, start, end, Placement.EXACT if placed else Placement.UNPLACED)  # fmt: skip
+    placement = Placement.EXACT if placed else Placement.UNPLACED
+    words = "x" * (end - start) if placed else "x"
+    kind = (Category(dimension), Severity(severity))
+    return MQMError(words, *kind, side, start, end, placement)
 
 
 def drawn(picture):
     """Errors of a picture, a run of one letter each."""
-    errors = []
+    errors: list[MQMError] = []
     for place, letter in enumerate(picture):
         if letter == ".":
             continue
         if place and picture[place - 1] == letter:
             last = errors.pop()
-            errors.append(error(last.start, place + 1, last.severity))
+            errors.append(error(last.start, place + 1, last.severity.value))
         else:
             errors.append(error(place, place + 1, "major" if letter == "M" else "minor"))
     return errors
