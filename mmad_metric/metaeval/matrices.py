@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
@@ -15,6 +16,7 @@ from mmad_metric.errors import InputError
 from mmad_metric.metaeval.arrays import Floats, Ints, to_array
 from mmad_metric.metaeval.layout import EvalSet, ScoreFiles
 from mmad_metric.metaeval.score_files import Score, read_segment_scores, read_system_scores
+from mmad_metric.metaeval.ties import PairOrder
 
 OUTLIERS = ("synthetic_ref",)  # WMT23, en-de and zh-en
 MIN_SYSTEMS = 2
@@ -34,6 +36,11 @@ class Gold:
     segment: Floats
     system: Floats
     documents: Ints | None
+
+    @cached_property
+    def order(self) -> PairOrder:
+        """How people order the pairs of systems: the same for every metric."""
+        return PairOrder.of(self.segment)
 
     def only(self, systems: Sequence[int]) -> Gold:
         """The same with some of the systems, by position."""

@@ -58,7 +58,7 @@ def _spa(gold: Gold, metric: MetricScores) -> float:
 
 
 def _acc_t(gold: Gold, metric: MetricScores) -> float:
-    return acc_t(gold.segment, metric.segment).accuracy
+    return acc_t(gold.order, metric.segment).accuracy
 
 
 def _system_spearman(gold: Gold, metric: MetricScores) -> float:

@@ -144,7 +144,7 @@ def _segment_pearson(gold: Gold, metric: MetricScores, weights: Ints) -> tuple[F
 
 
 def _acc_t(gold: Gold, metric: MetricScores, weights: Ints) -> tuple[Floats, Floats]:
-    values = TiedPairs.of(gold.segment, metric.segment).under(weights)
+    values = TiedPairs.of(gold.order, metric.segment).under(weights)
     return values, np.ones(len(weights))
 
 

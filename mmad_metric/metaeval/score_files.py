@@ -95,11 +95,14 @@ def _columns(path: str) -> tuple[list[bytes], list[Score]]:
     if len(fields) == 2 * lines:
         values = fields[1::2]
         try:
+            scores: list[Score]
             if _NONE in values:
-                scores: list[Score] = [None if each == _NONE else float(each) for each in values]
+                scores = [None if each == _NONE else float(each) for each in values]
+                total = sum(each for each in scores if each is not None)
             else:
-                scores = list(map(float, values))
-            if math.isfinite(math.fsum(each for each in scores if each is not None)):
+                known = list(map(float, values))
+                scores, total = [*known], sum(known)
+            if math.isfinite(total):
                 return fields[0::2], scores
         except (ValueError, OverflowError):
             pass

@@ -29,10 +29,46 @@ class TieAccuracy:
     pairs: int
 
 
-def acc_t(gold: Floats, metric: Floats) -> TieAccuracy:
+@dataclass(frozen=True, eq=False)
+class PairOrder:
+    """How people order the pairs of systems, pairs by items; missing: any score is NaN."""
+
+    above: Bools
+    below: Bools
+    tied: Bools
+    absent: Bools
+    missing: bool
+
+    @classmethod
+    def of(cls, gold: Floats) -> PairOrder:
+        """gold: systems by items, NaN where missing."""
+        difference = pair_differences(gold)
+        absent = np.isnan(difference)
+        return cls(difference > 0, difference < 0, difference == 0, absent, bool(absent.any()))
+
+    def shared_by(self, difference: Floats) -> Bools:
+        """The pairs that a metric orders as people do; NaN orders nothing."""
+        shared = self.above & (difference > 0)
+        shared |= self.below & (difference < 0)
+        return shared
+
+
+def acc_t(gold: Floats | PairOrder, metric: Floats) -> TieAccuracy:
     """gold, metric: systems by items, NaN where missing; a pair without both scores on both sides
-    is not compared, an item without pairs is not counted."""
-    return TiedPairs.of(gold, metric).best()
+    is not compared, an item without pairs is not counted. The order of many metrics' gold can be
+    made once."""
+    order = gold if isinstance(gold, PairOrder) else PairOrder.of(gold)
+    difference = pair_differences(metric)
+    if order.missing or not difference.size or np.isnan(difference).any():
+        return TiedPairs.of(order, metric).best()
+    # Every item has all pairs: two sorted lists say what a threshold gains and what it loses.
+    size = np.abs(difference)
+    gained, lost = (np.sort(size[which]) for which in (order.tied, order.shared_by(difference)))
+    balance = np.searchsorted(gained, gained, "right") - np.searchsorted(lost, gained, "right")
+    best = int(np.argmax(balance)) if gained.size else 0
+    gain = max(0, int(balance[best])) if gained.size else 0
+    threshold = float(gained[best]) if gain else 0.0
+    return TieAccuracy((lost.size + gain) / size.size, threshold, size.size)
 
 
 @dataclass(frozen=True, eq=False)
@@ -51,21 +87,19 @@ class TiedPairs:
     pairs: Ints
 
     @classmethod
-    def of(cls, gold: Floats, metric: Floats) -> TiedPairs:
-        gold_difference, difference = pair_differences(gold), pair_differences(metric)
-        # Comparisons with NaN are false, so that only the tied ones need `compared`.
-        compared = ~(np.isnan(gold_difference) | np.isnan(difference))
-        tied = compared & (gold_difference == 0)
-        ordered = (gold_difference > 0) & (difference > 0)
-        ordered |= (gold_difference < 0) & (difference < 0)
+    def of(cls, gold: Floats | PairOrder, metric: Floats) -> TiedPairs:
+        order = gold if isinstance(gold, PairOrder) else PairOrder.of(gold)
+        difference = pair_differences(metric)
+        compared = ~(order.absent | np.isnan(difference))
+        tied, ordered = compared & order.tied, order.shared_by(difference)
         turned = np.flatnonzero(tied | ordered)
         size = np.abs(difference.ravel()[turned])
-        order = np.argsort(size)
-        turned = turned[order]
+        rising = np.argsort(size)
+        turned = turned[rising]
         return cls(
-            size[order],
+            size[rising],
             np.where(tied.ravel()[turned], 1, -1),
-            turned % gold.shape[1],
+            turned % metric.shape[1],
             ordered.sum(axis=0),
             compared.sum(axis=0),
         )
