@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from mmad_metric.errors import InputError
 from mmad_metric.files.lines import readable
@@ -12,7 +12,7 @@ from mmad_metric.files.run_file import RunFile, read_run
 from mmad_metric.files.system_names import name_of_file
 from mmad_metric.metaeval.layout import EvalSet
 from mmad_metric.metaeval.score_files import Score, system_field
-from mmad_metric.mqm import MQMError
+from mmad_metric.mqm import MQMError, Side
 from mmad_metric.rating import SegmentRating, Status
 
 _EDGES = "_. -"  # a class of a pattern: the hyphen last
@@ -104,25 +104,54 @@ def _placed(run: RunFile, data: EvalSet) -> dict[str, dict[int, Rated]]:
     places = _Places(data)
     placed: dict[str, dict[int, Rated]] = {}
     strangers: dict[str, None] = {}
+    outputs: dict[str, list[str] | None] = {}
     for rating in run.ratings():
         system = known.get(system_field(rating.segment.system))
         if system is None:
             strangers[rating.segment.system] = None
             continue
-        row = places.row(rating, run.path)
+        row, shift = places.row(rating, run.path), 0
+        if system not in outputs:
+            outputs[system] = data.output(system)
+        output = outputs[system]
+        if output is not None:
+            shift = _shift(rating, output[row], run.path)
         rows = placed.setdefault(system, {})
         if row in rows:
             raise InputError(
                 f"{readable(run.path)}: {system!r} rates segment {row + 1} of the test set twice"
             )
         if rating.status is not Status.NOT_SAMPLED:
-            rows[row] = Rated(rating.score, rating.errors)
+            rows[row] = Rated(rating.score, tuple(_moved(each, shift) for each in rating.errors))
     if not placed:
         raise InputError(
             f"{readable(run.path)}: none of its systems ({_listed(strangers)}) is one of "
             f"{data.lp}'s ({_listed(known)}); rate files of those names, or use --name"
         )
     return placed
+
+
+def _shift(rating: SegmentRating, output: str, path: str) -> int:
+    """How far offsets of the run are from those of the test set's text: a byte-order mark at the
+    start of a file counts in human offsets, and is no part of what a run rates.
+
+    Raises InputError for another text: its score would be held against that of a stranger.
+    """
+    rated = rating.segment.translation
+    if rated == output:
+        return 0
+    if "\ufeff" + rated == output:
+        return 1
+    raise InputError(
+        f"{readable(path)}: system {rating.segment.system!r}, row {rating.segment.index + 1}: its "
+        f"translation is not the test set's: {rated[:60]!r}, {output[:60]!r} is expected"
+    )
+
+
+def _moved(error: MQMError, shift: int) -> MQMError:
+    if not shift or error.side is not Side.TRANSLATION or error.start is None or error.end is None:
+        return error
+    return replace(error, start=error.start + shift, end=error.end + shift)
 
 
 class _Places:

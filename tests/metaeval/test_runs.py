@@ -10,6 +10,7 @@ from mmad_metric.errors import InputError
 from mmad_metric.metaeval.layout import read_eval_set
 from mmad_metric.metaeval.loading import Sources, load
 from mmad_metric.metaeval.runs import NamedRun, metric_name, read_runs
+from mmad_metric.mqm import Side
 from tests.metaeval.made_runs import error, rated, write_run
 from tests.metaeval.tiny import lines, write_folder
 
@@ -72,6 +73,18 @@ def test_a_byte_order_mark_in_the_data_does_not_part_equal_sources(tmp_path: Pat
     assert len(placed(folder, run)[0].ratings["A"]) == 4
 
 
+def test_offsets_are_those_of_the_data_whose_byte_order_mark_people_counted(
+    tmp_path: Path, folder: Path
+):
+    text = "".join(f"alpha {row}\n" for row in range(4))
+    (folder / "system-outputs" / "en-de" / "A.txt").write_bytes(b"\xef\xbb\xbf" + text.encode())
+    errors = [(error("alpha", 0), error("source", 0, side=Side.SOURCE), error("x", None))] * 2
+    run = write_run(tmp_path / "m.jsonl", rows("A", "alpha", errors))
+    found = placed(folder, run)[0].ratings["A"]
+    assert [(each.start, each.end) for each in found[0].errors] == [(1, 6), (0, 6), (None, None)]
+    assert [(each.start, each.end) for each in found[1].errors] == [(0, 5), (0, 6), (None, None)]
+
+
 def test_runs_of_one_name_with_other_systems_are_one_metric(tmp_path: Path, folder: Path):
     for system, word in (("A", "alpha"), ("B", "beta")):
         (tmp_path / system).mkdir()
@@ -90,8 +103,12 @@ REFUSED = {
         lambda p: write_run(p, [rated("A", 1, "elsewhere", "x")]),
         "system 'A', row 2: its source is not in the test set: 'elsewhere'",
     ),
+    "another translation": (
+        lambda p: write_run(p, [rated("A", 1, "source 1", "alpha 0")]),
+        "system 'A', row 2: its translation is not the test set's: 'alpha 0', 'alpha 1' is exp",
+    ),
     "twice": (
-        lambda p: write_run(p, [rated("A", 0, "source 1", "x"), rated("A", 1, "source 1", "x")]),
+        lambda p: write_run(p, [rated("A", row, "source 1", "alpha 1") for row in (0, 1)]),
         "'A' rates segment 2 of the test set twice",
     ),
 }
@@ -107,9 +124,9 @@ def test_a_run_that_does_not_fit_the_data_is_refused(tmp_path: Path, folder: Pat
 
 def test_a_source_that_stands_twice_needs_its_own_row(tmp_path: Path, folder: Path):
     lines(folder / "sources" / "en-de.txt", ["same", "same", "source 2", "source 3"])
-    run = write_run(tmp_path / "m.jsonl", [rated("A", 1, "same", "x")])
+    run = write_run(tmp_path / "m.jsonl", [rated("A", 1, "same", "alpha 1")])
     assert list(placed(folder, run)[0].ratings["A"]) == [1]
-    run = write_run(tmp_path / "m.jsonl", [rated("A", 2, "same", "x")])
+    run = write_run(tmp_path / "m.jsonl", [rated("A", 2, "same", "alpha 2")])
     with pytest.raises(InputError, match="stands 2 times in the test set"):
         placed(folder, run)
 
