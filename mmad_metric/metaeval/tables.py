@@ -112,17 +112,17 @@ def table_number(width: int) -> Callable[[float], str]:
 
 def _rows(table: Table, number: Callable[[float], str]) -> list[list[str]]:
     """Two rows of heads, then one a metric."""
-    blocks = [*table.lps, *([ALL] if len(table.lps) > 1 else [])]
+    blocks = [*([ALL] if len(table.lps) > 1 else []), *table.lps]
     titles = ["meta", *(measure.title for measure in table.measures)]
     head = [
         "",
         "",
-        *(block if place == 0 else "" for block in blocks[::-1] for place in range(len(titles))),
+        *(block if place == 0 else "" for block in blocks for place in range(len(titles))),
     ]
     rows = [head, ["rank", "metric", *(titles * len(blocks))]]
     for position, result in enumerate(table.results, 1):
         row = [str(table.ranks.get(result.metric, position)), result.metric]
-        for block in blocks[::-1]:
+        for block in blocks:
             row += _block_cells(table, result, block, number)
         rows.append(row)
     return rows

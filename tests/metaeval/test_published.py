@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
+import contextlib
+import io
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from mmad_metric.cli import main
+from mmad_metric.metaeval.human_spans import read_human_spans
 from mmad_metric.metaeval.layout import read_eval_set
 from mmad_metric.metaeval.loading import Sources, load
 from mmad_metric.metaeval.matrices import gold_matrix, left_out
+from mmad_metric.mqm import Side
+from tests.metaeval.made_runs import rated, write_run
 
 # Meta scores as published: zh-en + en-de, zh-en, en-de.
 PUBLISHED = {
@@ -39,9 +45,6 @@ def table(wmt23: Path, request):
 
 @pytest.fixture(scope="module")
 def module_capture():
-    import contextlib
-    import io
-
     def run(arguments):
         out = io.StringIO()
         with contextlib.redirect_stdout(out):
@@ -107,3 +110,37 @@ def test_a_metric_of_another_folder_takes_the_place_of_its_namesake(wmt23: Path)
         return loaded.pairs[0].metrics["GEMBA-MQM"].system
 
     assert (scores() != scores(str(wmt23 / "mmad-released"))).all()
+
+
+def test_a_run_that_says_what_people_said_agrees_fully(wmt23: Path, tmp_path, module_capture):
+    human = read_human_spans(read_eval_set(str(wmt23), "en-de"))
+    data = read_eval_set(str(wmt23), "en-de")
+    sources, outputs = data.texts()
+    ratings = []
+    for system, rows in human.ratings["merged"].items():
+        for row, errors in enumerate(rows):
+            if errors is None:
+                continue
+            # As `mmad` rates a file of lines: without the byte-order mark that people counted.
+            text = outputs[system][row]
+            bare = text.removeprefix("\ufeff")
+            moved = tuple(
+                replace(each, start=each.start - 1, end=each.end - 1)
+                if bare != text and each.side is Side.TRANSLATION
+                else each
+                for each in errors
+            )
+            ratings.append(rated(system, row, sources[row], bare, moved))
+    assert len(ratings) == 5980
+    run = write_run(tmp_path / "people_en-de.jsonl", ratings)
+    found = module_capture(
+        ["meta-eval", "--data", str(wmt23), "--lp", "en-de", "--metrics", "people", "--runs",
+         str(run), "--spans"]
+    )  # fmt: skip
+    assert found["metrics"][0]["meta"] == 1.0
+    spans = found["spans"][0]
+    assert spans["n_compared"] == 12 * 460
+    for kind in ("characters", "characters_severity", "exact", "exact_severity"):
+        assert spans[kind]["micro"] == {"precision": 1.0, "recall": 1.0, "f1": 1.0}
+    assert spans["score_distribution"] == {"earth_mover": 0.0, "kolmogorov_smirnov": 0.0}
+    assert spans["severity_agreement"] == 1.0
