@@ -125,7 +125,7 @@ def test_a_run_that_says_what_people_said_agrees_fully(wmt23: Path, tmp_path, mo
             text = outputs[system][row]
             bare = text.removeprefix("\ufeff")
             moved = tuple(
-                replace(each, start=each.start - 1, end=each.end - 1)
+                replace(each, start=(each.start or 0) - 1, end=(each.end or 0) - 1)
                 if bare != text and each.side is Side.TRANSLATION
                 else each
                 for each in errors

@@ -55,6 +55,11 @@ def test_anything_else_is_refused_with_its_line(tmp_path: Path, kind: str):
         read_segment_scores(str(path))
 
 
+def test_numbers_whose_sum_is_too_large_are_still_numbers(tmp_path: Path):
+    (tmp_path / "x").write_text("A\t1e308\nA\t1e308\nA\tNone\n", encoding="utf-8")
+    assert read_segment_scores(str(tmp_path / "x")) == {"A": [1e308, 1e308, None]}
+
+
 def test_a_missing_file_is_named(tmp_path: Path):
     with pytest.raises(InputError, match=r"gone\.seg\.score: cannot be read"):
         read_segment_scores(str(tmp_path / "gone.seg.score"))
