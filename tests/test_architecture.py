@@ -44,9 +44,10 @@ LAYERS = {
     "meta-evaluation": "metaeval metaeval.arrays metaeval.score_files metaeval.layout "
     "metaeval.ratings metaeval.marot metaeval.runs metaeval.export metaeval.correlation "
     "metaeval.ties metaeval.system_level metaeval.matrices metaeval.measures metaeval.meta_score "
+    "metaeval.span_agreement metaeval.distributions metaeval.human_spans metaeval.marot_gold "
     "metaeval.loading metaeval.resampling metaeval.exchanged_ties metaeval.permutation "
-    "metaeval.ranking metaeval.selection metaeval.span_agreement metaeval.distributions "
-    "metaeval.human_spans metaeval.raters metaeval.tables metaeval.reports metaeval.plots",
+    "metaeval.ranking metaeval.selection metaeval.raters metaeval.tables metaeval.reports "
+    "metaeval.plots",
     "a run": "memory session forecast testing",
     "the Python face": "api registration __init__",
     "the command line": "cli.exits cli.terminal cli.options cli.output cli.forecast cli.rate "

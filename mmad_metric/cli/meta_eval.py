@@ -43,7 +43,7 @@ def _load(options: argparse.Namespace, runs: Sequence[str]) -> Loaded:
     from mmad_metric.metaeval.loading import Sources, load
     from mmad_metric.metaeval.runs import NamedRun
 
-    return load(
+    loaded = load(
         Sources(
             options.data,
             tuple(options.lp),
@@ -54,6 +54,10 @@ def _load(options: argparse.Namespace, runs: Sequence[str]) -> Loaded:
             options.metrics,
         )
     )
+    for data in loaded.sets.values():
+        for note in data.notes:
+            tell(note)
+    return loaded
 
 
 def _table(
@@ -131,12 +135,14 @@ class _Tests:
 
 
 def _spans(options: argparse.Namespace, loaded: Loaded) -> tuple[list[Any], str]:
-    from mmad_metric.metaeval.human_spans import read_human_spans, span_report
+    from mmad_metric.metaeval.human_spans import span_report
+    from mmad_metric.metaeval.loading import gold_of
+    from mmad_metric.metaeval.marot_gold import human_spans
     from mmad_metric.metaeval.reports import rounded_report, span_text
 
     if not loaded.runs:
         raise ConfigError("--spans: score files have no spans; give run files with --runs")
-    human = {lp: read_human_spans(data, options.gold) for lp, data in loaded.sets.items()}
+    human = {lp: human_spans(data, gold_of(options.gold, lp)) for lp, data in loaded.sets.items()}
     systems = {pair.lp: pair.gold.systems for pair in loaded.pairs}
     reports = [
         span_report(run, human[run.lp], loaded.sets[run.lp], systems[run.lp]) for run in loaded.runs
@@ -208,8 +214,8 @@ def _selection(
 
 def _raters(options: argparse.Namespace) -> tuple[dict[str, Any], str]:
     """Several people on the same segments; with --metrics, these beside them."""
-    from mmad_metric.metaeval.human_spans import read_human_spans
-    from mmad_metric.metaeval.layout import read_eval_set
+    from mmad_metric.metaeval.loading import gold_of
+    from mmad_metric.metaeval.marot_gold import eval_set, human_spans
     from mmad_metric.metaeval.raters import beside_raters, rater_ceiling, shared_segments
     from mmad_metric.metaeval.reports import ceiling_text, ceiling_values
     from mmad_metric.metaeval.resampling import Resampling
@@ -217,8 +223,8 @@ def _raters(options: argparse.Namespace) -> tuple[dict[str, Any], str]:
     how = Resampling(options.samples, options.seed)
     blocks = []
     for lp in options.lp:
-        data = read_eval_set(options.data, lp, options.gold)
-        shared = shared_segments(lp, read_human_spans(data, options.gold))
+        gold = gold_of(options.gold, lp)
+        shared = shared_segments(lp, human_spans(eval_set(options.data, lp, gold), gold))
         found = {"raters": rater_ceiling(shared, how)}
         if options.metrics:
             options.exclude = []  # people rated the references too

@@ -59,7 +59,13 @@ def _data(group: argparse._ArgumentGroup) -> None:
     )
     add("--runs", nargs="+", default=[], metavar="[NAME=]RUN", help="run files of mmad")
     add("--metrics", type=_names, metavar="NAME[,…]", help="only these metrics")
-    add("--gold", default="mqm", metavar="NAME", help="the human scores (default: %(default)s)")
+    add(
+        "--gold",
+        default="mqm",
+        metavar="NAME|TSV",
+        help="the human scores (default: %(default)s), or an MQM TSV of WMT; {lp} in its path "
+        "stands for the pair",
+    )
     add(
         "--exclude",
         type=_names,

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import os
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from mmad_metric.errors import InputError
 from mmad_metric.files.lines import TextFile, readable
@@ -34,7 +34,8 @@ class EvalSet:
 
     documents, domains: of each segment, () where the folder has no document file;
     gold_segment: scores by system, one a segment of the test set; gold_system: by system;
-    references: names of the human translations that serve as references.
+    references: names of the human translations that serve as references; notes: what people
+    should be told about the data.
     """
 
     folder: str
@@ -44,6 +45,7 @@ class EvalSet:
     gold_segment: dict[str, list[Score]]
     gold_system: dict[str, Score]
     references: tuple[str, ...]
+    notes: tuple[str, ...] = ()
 
     @property
     def n_segments(self) -> int:
@@ -90,9 +92,15 @@ def read_eval_set(folder: str, lp: str, gold: str = "mqm") -> EvalSet:
     system: dict[str, Score] = {}
     if os.path.exists(stem + SYSTEM_ENDING):
         system = read_system_scores(stem + SYSTEM_ENDING)
+    data = read_folder(folder, lp)
+    _check_lengths(stem + SEGMENT_ENDING, segment, len(data.documents) or None)
+    return replace(data, gold_segment=segment, gold_system=system)
+
+
+def read_folder(folder: str, lp: str) -> EvalSet:
+    """What the folder knows of the pair besides human scores."""
     documents, domains = _documents(os.path.join(folder, "documents", f"{lp}.docs"))
-    _check_lengths(stem + SEGMENT_ENDING, segment, len(documents) or None)
-    return EvalSet(folder, lp, documents, domains, segment, system, _references(folder, lp))
+    return EvalSet(folder, lp, documents, domains, {}, {}, _references(folder, lp))
 
 
 def metric_files(folder: str, lp: str) -> dict[str, ScoreFiles]:

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 
 from mmad_metric.errors import InputError
 from mmad_metric.files.lines import readable
-from mmad_metric.metaeval.layout import EvalSet, metric_files, read_eval_set, score_files
+from mmad_metric.metaeval.layout import EvalSet, metric_files, score_files
+from mmad_metric.metaeval.marot_gold import eval_set
 from mmad_metric.metaeval.matrices import gold_matrix, metric_matrix, scores_matrix
 from mmad_metric.metaeval.meta_score import LanguagePairScores
 from mmad_metric.metaeval.runs import NamedRun, RunRatings, read_runs
@@ -32,6 +33,11 @@ class Sources:
     metrics: Collection[str] | None = None
 
 
+def gold_of(gold: str, lp: str) -> str:
+    """The gold's name, or a TSV's path with the pair in place of {lp}."""
+    return gold.replace("{lp}", lp)
+
+
 @dataclass(frozen=True, eq=False)
 class Loaded:
     """Test sets, matrices and placed runs of the language pairs, in the order asked for."""
@@ -45,7 +51,7 @@ def load(sources: Sources) -> Loaded:
     """Every language pair with its gold and metrics. Raises InputError."""
     if len(set(sources.lps)) != len(sources.lps):
         raise InputError(f"a language pair is named twice: {','.join(sources.lps)}")
-    sets = {lp: read_eval_set(sources.data, lp, sources.gold) for lp in sources.lps}
+    sets = {lp: eval_set(sources.data, lp, gold_of(sources.gold, lp)) for lp in sources.lps}
     runs = read_runs(sources.runs, sets)
     pairs = [_load_pair(sources, data, runs) for data in sets.values()]
     known = {name for pair in pairs for name in pair.metrics}
