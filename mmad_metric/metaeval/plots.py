@@ -10,6 +10,8 @@ import matplotlib as mpl
 import numpy as np
 from matplotlib.figure import Figure
 
+from mmad_metric.errors import InputError
+from mmad_metric.files.lines import readable
 from mmad_metric.metaeval.correlation import both_present, pearson
 from mmad_metric.metaeval.matrices import Gold, MetricScores
 from mmad_metric.metaeval.permutation import Comparison
@@ -19,11 +21,19 @@ _NOT_FOR_NAMES = re.compile(r"[^\w.+-]+")
 
 
 def save(figure: Figure, folder: str, name: str, ending: str) -> str:
-    """Writes the chart; returns its path. ending: png or svg, the same bytes for the same chart."""
-    os.makedirs(folder, exist_ok=True)
+    """Writes the chart; returns its path. ending: png or svg, the same bytes for the same chart.
+
+    Raises InputError where the folder cannot be made or written to.
+    """
     path = os.path.join(folder, f"{_NOT_FOR_NAMES.sub('_', name)}.{ending}")
-    with mpl.rc_context({"svg.hashsalt": "mmad", "svg.fonttype": "none"}):
-        figure.savefig(path, dpi=150, metadata={"Date": None} if ending == "svg" else None)
+    try:
+        os.makedirs(folder, exist_ok=True)
+        with mpl.rc_context({"svg.hashsalt": "mmad", "svg.fonttype": "none"}):
+            figure.savefig(path, dpi=150, metadata={"Date": None} if ending == "svg" else None)
+    except OSError as error:
+        raise InputError(
+            f"{readable(path)}: cannot be written: {error.strerror or error}"
+        ) from None
     return path
 
 

@@ -110,6 +110,29 @@ def test_raters_are_compared_with_each_other_and_with_metrics(mmad: Mmad, data: 
     assert any(line.startswith("Good") for line in ran.out.splitlines())
 
 
+def test_a_tsv_of_wmt_serves_as_gold(mmad: Mmad, data: Path):
+    header = "system\tdoc\tdoc_id\tseg_id\trater\tsource\ttarget\tcategory\tseverity"
+    rows = [
+        f"{system}\td\t1\t{row + 1}\tr1\tsource {row}\t<v>{word}</v> {row}\tFluency/Grammar\t"
+        f"{'Major' if system == 'C' else 'Minor'}"
+        for system, word in WORDS.items() for row in range(2)
+    ]  # fmt: skip
+    lines(data.parent / "mqm_en-de.tsv", [header, *rows[:-1], rows[-1].replace(" 1\t", " one\t")])
+    ran = mmad(*BASE, *RUNS, "--spans", "--gold", "mqm_{lp}.tsv")
+    assert ran.status == 1
+    assert "line 7: its source is not that of segment 2" in ran.err
+    lines(data.parent / "mqm_en-de.tsv", [header, *rows[:-1], rows[-1].replace("> 1", "> one")])
+    ran = mmad(*BASE, *RUNS, "--spans", "--gold", "mqm_{lp}.tsv")
+    assert ran.status == 0, ran.err
+    assert "mqm_en-de.tsv: 1 of 6 rows annotate another text than the system's" in ran.err
+    found = json.loads(ran.out)
+    assert found["metrics"][0]["by_lp"]["en-de"]["n_cells"] == 6
+    careful = next(each for each in found["spans"] if each["metric"] == "careful")
+    # On two segments of each system the raters mark the first word; of C's the second has lost
+    # its place. The run marks four characters of C's first word twice: 4 of 8 agree.
+    assert careful["characters"]["micro"]["precision"] == 0.5
+
+
 def test_selection_reports_what_it_picked_and_what_that_is_worth(mmad: Mmad, data: Path):
     ran = mmad(*BASE, "--select", "careful_en-de.jsonl", "careless_en-de.jsonl", "Good",
                "--measures", "sys_accuracy", "--seeds", "3")  # fmt: skip
@@ -153,6 +176,10 @@ REFUSED = {
         "'gone.jsonl' is neither a file nor a metric",
     ),
     "spans": (("--data", "data", "--lp", "en-de", "--spans"), "--spans: score files have no spans"),
+    "charts": (
+        ("--data", "data", "--lp", "en-de", "--plots", "src.txt/charts"),
+        "src.txt/charts/scatter_Good_en-de.png: cannot be written",
+    ),
     "folds": (("--data", "data", "--lp", "en-de", "--folds", "1"), "--folds: at least 2"),
     "samples": (("--data", "data", "--lp", "en-de", "--samples", "0"), "--samples: at least 1"),
     "latex": (
