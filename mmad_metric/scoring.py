@@ -157,6 +157,12 @@ def _read_table(where: str, text: str) -> object:
         raise ConfigError(f"{where}: not a JSON weight table ({error})") from None
 
 
+def scheme_from_table(name: str, table: Mapping[str, Any]) -> WeightScheme:
+    """The inverse of `scheme_table`. Raises ConfigError naming the key that is wrong."""
+    exact = json.loads(json.dumps(table), parse_float=Decimal)
+    return _scheme_from_table(name, name, exact)
+
+
 def _scheme_from_table(where: str, name: str, data: object) -> WeightScheme:
     known = ("major", "minor", "critical", "neutral", "cap", "rules")
     if not isinstance(data, dict) or not {"major", "minor"} <= set(data):

@@ -46,13 +46,20 @@ LAYERS = {
     "files": "files files.lines files.json_lines files.tables files.system_names files.inputs "
     "files.run_lines files.run_file files.score_files",
     "comparing runs": "comparison comparison.systems comparison.outcome comparison.segments",
+    "meta-evaluation": "metaeval metaeval.arrays metaeval.score_files metaeval.layout "
+    "metaeval.ratings metaeval.marot metaeval.runs metaeval.export metaeval.correlation "
+    "metaeval.ties metaeval.system_level metaeval.matrices metaeval.measures metaeval.meta_score "
+    "metaeval.span_agreement metaeval.distributions metaeval.human_spans metaeval.marot_gold "
+    "metaeval.loading metaeval.resampling metaeval.exchanged_ties metaeval.permutation "
+    "metaeval.ranking metaeval.selection metaeval.raters metaeval.tables metaeval.reports "
+    "metaeval.plots",
     "a run": "memory session forecast testing",
     "the Python face": "api registration integrations.ranks integrations.decoding "
     "integrations.columns integrations.trainer integrations.datasets integrations __init__",
     "the Space": "hub hub.space hub.wheel hub.folder hub.push hub.page hub.visit hub.app",
     "the command line": "cli.exits cli.terminal cli.options cli.output cli.forecast cli.rate "
-    "cli.prompts cli.local cli.register cli.tables cli.compare_output cli.compare cli.hub cli "
-    "cli.__main__",
+    "cli.prompts cli.local cli.register cli.tables cli.compare_output cli.compare cli.hub "
+    "cli.export cli.meta_eval_options cli.meta_eval cli cli.__main__",
     "the evaluate face": "metric_inputs metric_options mmad",
 }
 PLACE = {name: place for place, name in enumerate(" ".join(LAYERS.values()).split())}

@@ -10,7 +10,14 @@ import pytest
 
 from mmad_metric.errors import ConfigError
 from mmad_metric.mqm import Category, MQMError, Placement, Severity, Side
-from mmad_metric.scoring import SCHEMES, count_errors, load_scheme, mean, scheme_table
+from mmad_metric.scoring import (
+    SCHEMES,
+    count_errors,
+    load_scheme,
+    mean,
+    scheme_from_table,
+    scheme_table,
+)
 
 
 def error(label: str, severity: str) -> MQMError:
@@ -148,3 +155,9 @@ def test_a_bad_table_is_refused_naming_file_and_key(tmp_path: Path, table: str, 
 def test_an_unknown_scheme_names_the_known_ones():
     with pytest.raises(ConfigError, match="mmad, wmt, gemba"):
         load_scheme("mqm")
+
+
+@pytest.mark.parametrize("name", SCHEMES)
+def test_a_schemes_table_in_a_run_file_gives_the_scheme_back(name: str):
+    table = json.loads(json.dumps(scheme_table(SCHEMES[name])))
+    assert scheme_from_table(name, table) == SCHEMES[name]

@@ -13,6 +13,8 @@ from mmad_metric.errors import MMADError
 # Each takes the arguments after its name and returns the exit status.
 SUBCOMMANDS = {
     "compare": ("mmad_metric.cli.compare", "run_compare"),
+    "export": ("mmad_metric.cli.export", "run_export"),
+    "meta-eval": ("mmad_metric.cli.meta_eval", "run_meta_eval"),
     "prompts": ("mmad_metric.cli.prompts", "run_prompts"),
     "local": ("mmad_metric.cli.local", "run_local"),
     "register": ("mmad_metric.cli.register", "run_register"),

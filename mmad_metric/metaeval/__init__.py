@@ -1,0 +1,1 @@
+"""Meta-evaluation: how well a metric agrees with people, and how sure that is."""

@@ -1,0 +1,84 @@
+"""From folders of score files to language pairs with gold and metrics."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+
+from mmad_metric.errors import InputError
+from mmad_metric.files.lines import readable
+from mmad_metric.metaeval.layout import EvalSet, metric_files, score_files
+from mmad_metric.metaeval.marot_gold import eval_set
+from mmad_metric.metaeval.matrices import gold_matrix, metric_matrix, scores_matrix
+from mmad_metric.metaeval.meta_score import LanguagePairScores
+from mmad_metric.metaeval.runs import NamedRun, RunRatings, read_runs
+
+
+@dataclass(frozen=True, slots=True)
+class Sources:
+    """Where scores come from.
+
+    data: a folder in mt-metrics-eval's layout; scores: folders of score files, a metric there
+    taking the place of the data folder's metric of that name, and a later folder's of an
+    earlier one's; runs: run files; gold: name of the human scores; exclude: systems left out,
+    None for the shared task's; metrics: only these, None for all.
+    """
+
+    data: str
+    lps: tuple[str, ...]
+    scores: tuple[str, ...] = ()
+    runs: tuple[NamedRun, ...] = ()
+    gold: str = "mqm"
+    exclude: Collection[str] | None = None
+    metrics: Collection[str] | None = None
+
+
+def gold_of(gold: str, lp: str) -> str:
+    """The gold's name, or a TSV's path with the pair in place of {lp}."""
+    return gold.replace("{lp}", lp)
+
+
+@dataclass(frozen=True, eq=False)
+class Loaded:
+    """Test sets, matrices and placed runs of the language pairs, in the order asked for."""
+
+    sets: dict[str, EvalSet]
+    pairs: list[LanguagePairScores]
+    runs: list[RunRatings]
+
+
+def load(sources: Sources) -> Loaded:
+    """Every language pair with its gold and metrics. Raises InputError."""
+    if len(set(sources.lps)) != len(sources.lps):
+        raise InputError(f"a language pair is named twice: {','.join(sources.lps)}")
+    sets = {lp: eval_set(sources.data, lp, gold_of(sources.gold, lp)) for lp in sources.lps}
+    runs = read_runs(sources.runs, sets)
+    pairs = [_load_pair(sources, data, runs) for data in sets.values()]
+    known = {name for pair in pairs for name in pair.metrics}
+    for name in sources.metrics or ():
+        if name not in known:
+            raise InputError(f"no scores for the metric {name!r}")
+    if not known:
+        raise InputError(
+            f"{readable(sources.data)}: no metric scores for {', '.join(sources.lps)} there, "
+            "and neither --scores nor --runs brings any"
+        )
+    return Loaded(sets, pairs, runs)
+
+
+def _load_pair(sources: Sources, data: EvalSet, runs: Sequence[RunRatings]) -> LanguagePairScores:
+    gold = gold_matrix(data, sources.exclude)
+    files = metric_files(sources.data, data.lp)
+    for folder in sources.scores:
+        files |= score_files(folder, data.lp, only_pair=len(sources.lps) == 1)
+    wanted = sources.metrics
+    metrics = {
+        name: metric_matrix(each, gold, data.n_segments)
+        for name, each in files.items()
+        if wanted is None or name in wanted
+    }
+    for run in runs:
+        if run.lp == data.lp and (wanted is None or run.metric in wanted):
+            scores = run.scores(data.n_segments)
+            metrics[run.metric] = scores_matrix(run.metric, scores, {}, gold)
+    return LanguagePairScores(gold, metrics)

@@ -1,0 +1,142 @@
+"""Run files placed in a test set."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from mmad_metric.errors import InputError
+from mmad_metric.metaeval.layout import read_eval_set
+from mmad_metric.metaeval.loading import Sources, load
+from mmad_metric.metaeval.runs import NamedRun, metric_name, read_runs
+from mmad_metric.mqm import Side
+from tests.metaeval.made_runs import error, rated, write_run
+from tests.metaeval.tiny import lines, write_folder
+
+
+@pytest.fixture
+def folder(tmp_path: Path):
+    return write_folder(tmp_path / "data")
+
+
+def rows(system, word, errors=((), (), (), ())):
+    return [rated(system, row, f"source {row}", f"{word} {row}", each)
+            for row, each in enumerate(errors)]  # fmt: skip
+
+
+def placed(folder: Path, *paths: Path):
+    return read_runs(map(NamedRun, map(str, paths)), {"en-de": read_eval_set(str(folder), "en-de")})
+
+
+NAMES = {
+    "mmad_en-de.jsonl": "mmad",
+    "en-de.jsonl": "mmad",
+    "en-de_r1.jsonl.gz": "r1",
+    "a.en-de.v2.jsonl": "a.v2",
+    "plain.jsonl": "plain",
+    "run-en-de-final.jsonl": "run-final",
+}
+
+
+@pytest.mark.parametrize("file", NAMES)
+def test_a_runs_metric_is_called_after_its_file_without_the_pair(file: str):
+    assert metric_name(NamedRun.parse(file), "en-de") == NAMES[file]
+
+
+def test_a_name_in_front_of_the_path_wins():
+    assert NamedRun.parse("M-MAD=x/y.jsonl") == NamedRun("x/y.jsonl", "M-MAD")
+    assert NamedRun.parse("x/a=b.jsonl") == NamedRun("x/a=b.jsonl")
+
+
+def test_an_unscored_segment_is_none_and_not_in_the_mean(tmp_path: Path, folder: Path):
+    errors = [(), None, (error("alpha", 0, severity="major"),), ()]
+    run = write_run(tmp_path / "m.jsonl", [*rows("A", "alpha", errors), *rows("B", "beta")])
+    loaded = load(Sources(str(folder), ("en-de",), runs=(NamedRun(str(run)),)))
+    metric = loaded.pairs[0].metrics["m"]
+    scores = loaded.runs[0].scores(4)
+    assert scores == {"A": [0.0, None, -5.0, 0.0], "B": [0.0] * 4}
+    # Means over the segments that both systems have: 0, 2 and 3; C has none.
+    assert metric.system[:2].tolist() == [pytest.approx(-5 / 3), 0.0]
+    assert metric.n_scored == 2 + 3  # of the three rated segments
+
+
+def test_a_run_of_some_rows_finds_its_segments_by_their_sources(tmp_path: Path, folder: Path):
+    run = write_run(tmp_path / "m.jsonl", [rated("A", 0, "source 3", "alpha 3")])
+    assert list(placed(folder, run)[0].ratings["A"]) == [3]
+
+
+def test_a_byte_order_mark_in_the_data_does_not_part_equal_sources(tmp_path: Path, folder: Path):
+    text = "".join(f"source {row}\n" for row in range(4))
+    (folder / "sources" / "en-de.txt").write_bytes(b"\xef\xbb\xbf" + text.encode())
+    run = write_run(tmp_path / "m.jsonl", rows("A", "alpha"))
+    assert len(placed(folder, run)[0].ratings["A"]) == 4
+
+
+def test_offsets_are_those_of_the_data_whose_byte_order_mark_people_counted(
+    tmp_path: Path, folder: Path
+):
+    text = "".join(f"alpha {row}\n" for row in range(4))
+    (folder / "system-outputs" / "en-de" / "A.txt").write_bytes(b"\xef\xbb\xbf" + text.encode())
+    errors = [(error("alpha", 0), error("source", 0, side=Side.SOURCE), error("x", None))] * 2
+    run = write_run(tmp_path / "m.jsonl", rows("A", "alpha", errors))
+    found = placed(folder, run)[0].ratings["A"]
+    assert [(each.start, each.end) for each in found[0].errors] == [(1, 6), (0, 6), (None, None)]
+    assert [(each.start, each.end) for each in found[1].errors] == [(0, 5), (0, 6), (None, None)]
+
+
+def test_runs_of_one_name_with_other_systems_are_one_metric(tmp_path: Path, folder: Path):
+    for system, word in (("A", "alpha"), ("B", "beta")):
+        (tmp_path / system).mkdir()
+        write_run(tmp_path / system / "m.jsonl", rows(system, word))
+    found = placed(folder, tmp_path / "A" / "m.jsonl", tmp_path / "B" / "m.jsonl")
+    assert [set(each.ratings) for each in found] == [{"A", "B"}]
+
+
+REFUSED = {
+    "another pair": (lambda p: write_run(p, rows("A", "alpha"), lp="zh-en"), "a run of zh-en"),
+    "unknown systems": (
+        lambda p: write_run(p, rows("Z", "zeta")),
+        r"none of its systems \('Z'\) is one of en-de's",
+    ),
+    "unknown source": (
+        lambda p: write_run(p, [rated("A", 1, "elsewhere", "x")]),
+        "system 'A', row 2: its source is not in the test set: 'elsewhere'",
+    ),
+    "another translation": (
+        lambda p: write_run(p, [rated("A", 1, "source 1", "alpha 0")]),
+        "system 'A', row 2: its translation is not the test set's: 'alpha 0', 'alpha 1' is exp",
+    ),
+    "twice": (
+        lambda p: write_run(p, [rated("A", row, "source 1", "alpha 1") for row in (0, 1)]),
+        "'A' rates segment 2 of the test set twice",
+    ),
+}
+
+
+@pytest.mark.parametrize("kind", REFUSED)
+def test_a_run_that_does_not_fit_the_data_is_refused(tmp_path: Path, folder: Path, kind: str):
+    make, words = REFUSED[kind]
+    make(tmp_path / "m.jsonl")
+    with pytest.raises(InputError, match=words):
+        placed(folder, tmp_path / "m.jsonl")
+
+
+def test_a_source_that_stands_twice_needs_its_own_row(tmp_path: Path, folder: Path):
+    lines(folder / "sources" / "en-de.txt", ["same", "same", "source 2", "source 3"])
+    run = write_run(tmp_path / "m.jsonl", [rated("A", 1, "same", "alpha 1")])
+    assert list(placed(folder, run)[0].ratings["A"]) == [1]
+    run = write_run(tmp_path / "m.jsonl", [rated("A", 2, "same", "alpha 2")])
+    with pytest.raises(InputError, match="stands 2 times in the test set"):
+        placed(folder, run)
+
+
+def test_one_system_rated_twice_under_one_name_is_refused(tmp_path: Path, folder: Path):
+    run = write_run(tmp_path / "m.jsonl", rows("A", "alpha"))
+    with pytest.raises(InputError, match="'m' rates 'A' twice; tell the runs apart by NAME=PATH"):
+        placed(folder, run, run)
+
+
+def test_names_with_spaces_are_the_same_system(tmp_path: Path, folder: Path):
+    run = write_run(tmp_path / "m.jsonl", rows(" A", "alpha"))
+    assert set(placed(folder, run)[0].ratings) == {"A"}
