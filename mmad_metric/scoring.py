@@ -6,6 +6,7 @@ the scheme has a cap. A system's score is the mean over its scored segments.
 
 from __future__ import annotations
 
+import hashlib
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -207,6 +208,14 @@ def scheme_table(scheme: WeightScheme) -> dict[str, Any]:
         for rule in scheme.rules
     ]
     return table
+
+
+def scheme_identity(scheme: WeightScheme) -> str:
+    """A shipped scheme's name; an own one's with a hash of its table, which may change any day."""
+    if SCHEMES.get(scheme.name) == scheme:
+        return scheme.name
+    table = json.dumps(scheme_table(scheme), sort_keys=True)
+    return f"{scheme.name}@{hashlib.sha256(table.encode()).hexdigest()[:12]}"
 
 
 def _plain(number: Decimal) -> int | float:

@@ -15,7 +15,7 @@ from mmad_metric.packs import load_pack
 from mmad_metric.pipeline import Method
 from mmad_metric.rating import Segment, SegmentRating, Status
 from mmad_metric.runner import rate_segments
-from mmad_metric.scoring import WeightScheme, load_scheme, scheme_table
+from mmad_metric.scoring import WeightScheme, load_scheme, scheme_identity, scheme_table
 from mmad_metric.signature import Observed, format_signature, signature_fields
 from mmad_metric.templates import Prompts, check_prompts
 from mmad_metric.version import __version__
@@ -38,12 +38,13 @@ class Plan:
 
     def signature_fields(self, observed: Observed | None = None) -> dict[str, str]:
         """The signature's keys; what replies tell is there only when it was observed."""
-        return signature_fields(
+        fields = signature_fields(
             self.config,
             self.prompts.pack.identity,
             self.prompts.demo_pair,
             observed or Observed(),
         )
+        return fields | {"weights": scheme_identity(self.scheme)}
 
     def signature(self, observed: Observed | None = None, *, short: bool = False) -> str:
         return format_signature(self.signature_fields(observed), short=short)

@@ -30,7 +30,8 @@ LAYERS = {
     "the ground": "version errors blocking addresses",
     "the seam to a model": "chat",
     "MQM values": "mqm label_words labels normalise spans merging languages rating scoring",
-    "settings": "config signature results",
+    "settings": "config signature results layouts",
+    "statistics": "stats",
     "prompts": "packs templates",
     "replies": "replies replies.mend replies.scan replies.items replies.search replies.shapes",
     "one segment": "stages stages.context stages.annotate stages.debate stages.judge pipeline",
@@ -39,12 +40,13 @@ LAYERS = {
     "servers.completions servers.verdicts servers.openai_chat",
     "the embedded model": "local local.span_schema local.model local.setup local.chat",
     "around a model": "calls calls.prices calls.cache calls.limits calls.reasking calls.connect",
-    "files": "files files.lines files.json_lines files.tables files.system_names files.inputs "
-    "files.run_lines files.run_file",
+    "files": "files files.lines files.json_lines files.tables files.corpus files.input_spec "
+    "files.system_names files.inputs files.run_lines files.run_file",
     "a run": "memory session forecast testing",
     "the Python face": "api registration __init__",
-    "the command line": "cli.exits cli.terminal cli.options cli.output cli.forecast cli.rate "
-    "cli.prompts cli.local cli.register cli cli.__main__",
+    "the command line": "cli.exits cli.terminal cli.sacrebleu_options cli.options cli.columns "
+    "cli.resampling cli.test_sets cli.overlap cli.printing cli.output cli.forecast cli.given "
+    "cli.findings cli.rated cli.rate cli.score cli.prompts cli.local cli.register cli cli.__main__",
     "the evaluate face": "metric_inputs mmad",
 }
 PLACE = {name: place for place, name in enumerate(" ".join(LAYERS.values()).split())}
