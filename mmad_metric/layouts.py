@@ -6,7 +6,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from mmad_metric.results import SystemTotals
 from mmad_metric.signature import format_signature
+
+NAME = "MMAD"
+DEFAULT_WIDTH = 2  # decimals
 
 
 def number(score: float | None, width: int) -> str:
@@ -65,3 +69,31 @@ class ShownScore:
 
     def _rounded(self, value: float | None) -> float | None:
         return None if value is None else float(number(value, self.width))
+
+
+def coverage(totals: SystemTotals) -> str:
+    """How many rows a mean stands on, e.g. "57/60 scored (3 unreadable_reply)"."""
+    text = f"{totals.n_scored}/{totals.n_rated} scored"
+    if totals.reasons:
+        listed = ", ".join(f"{count} {reason}" for reason, count in sorted(totals.reasons.items()))
+        text += f" ({listed})"
+    if totals.n_not_sampled:
+        text += f", {totals.n_not_sampled} not sampled"
+    return text
+
+
+def verbose_score(totals: SystemTotals) -> str:
+    """Coverage and error counts in one line."""
+    errors = totals.errors
+    return (
+        f"{coverage(totals)}, {errors['n_major']} major, {errors['n_minor']} minor, "
+        f"{errors['n_non_translation']} non-translation"
+    )
+
+
+def shown_score(
+    totals: SystemTotals, width: int, interval: tuple[float, float] | None = None
+) -> ShownScore:
+    """MMAD's score of one system. interval: centre and half width, if one was asked for."""
+    mean, half = interval or (None, None)
+    return ShownScore(NAME, totals.score, width, verbose_score(totals), mean, half)

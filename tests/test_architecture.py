@@ -43,7 +43,7 @@ LAYERS = {
     "files": "files files.lines files.json_lines files.tables files.corpus files.input_spec "
     "files.system_names files.inputs files.run_lines files.run_file",
     "a run": "memory session forecast testing",
-    "the Python face": "api registration __init__",
+    "the Python face": "api registration __init__ sacrebleu_metric",
     "the command line": "cli.exits cli.terminal cli.sacrebleu_options cli.options cli.columns "
     "cli.resampling cli.test_sets cli.overlap cli.printing cli.output cli.forecast cli.given "
     "cli.findings cli.rated cli.rate cli.score cli.prompts cli.local cli.register cli cli.__main__",

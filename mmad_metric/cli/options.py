@@ -91,7 +91,7 @@ def _has_input() -> bool:
     """Whether something comes on standard input. A terminal is not waited for."""
     if sys.stdin is None or sys.stdin.closed or sys.stdin.isatty():
         return False
-    buffer = getattr(sys.stdin, "buffer", None)
+    buffer: Any = getattr(sys.stdin, "buffer", None)
     try:
         if hasattr(buffer, "peek"):
             return bool(buffer.peek(1))

@@ -7,13 +7,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from mmad_metric.cli.terminal import printable
-from mmad_metric.layouts import ShownScore, number
+from mmad_metric.layouts import NAME, number
 from mmad_metric.mqm import MQMError, Side
 from mmad_metric.rating import SegmentRating, Status
 from mmad_metric.results import SystemTotals
-
-NAME = "MMAD"
-DEFAULT_WIDTH = 2
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,34 +22,6 @@ class Style:
 
     def number(self, score: float | None) -> str:
         return number(score, self.width)
-
-
-def coverage(totals: SystemTotals) -> str:
-    """How many rows a mean stands on, e.g. "57/60 scored (3 unreadable_reply)"."""
-    text = f"{totals.n_scored}/{totals.n_rated} scored"
-    if totals.reasons:
-        listed = ", ".join(f"{count} {reason}" for reason, count in sorted(totals.reasons.items()))
-        text += f" ({listed})"
-    if totals.n_not_sampled:
-        text += f", {totals.n_not_sampled} not sampled"
-    return text
-
-
-def verbose_score(totals: SystemTotals) -> str:
-    """Coverage and error counts in one line."""
-    errors = totals.errors
-    return (
-        f"{coverage(totals)}, {errors['n_major']} major, {errors['n_minor']} minor, "
-        f"{errors['n_non_translation']} non-translation"
-    )
-
-
-def shown_score(
-    totals: SystemTotals, style: Style, interval: tuple[float, float] | None
-) -> ShownScore:
-    """One system. interval: centre and half width, if one was asked for."""
-    mean, half = interval or (None, None)
-    return ShownScore(NAME, totals.score, style.width, verbose_score(totals), mean, half)
 
 
 def details(totals: SystemTotals) -> dict[str, Any]:

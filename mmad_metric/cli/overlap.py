@@ -38,12 +38,12 @@ class Overlap:
             self._metrics = {name: self._metric(name) for name in options.overlap}
 
     def _metric(self, name: str) -> Any:
-        from sacrebleu.metrics import METRICS
+        from sacrebleu import BLEU, CHRF, TER
 
         options = self._options
         given = {each: getattr(options, f"{name.lower()}_{each}") for each in _PARAMETERS[name]}
         if name == "BLEU":
-            known = METRICS["BLEU"].TOKENIZERS
+            known = BLEU.TOKENIZERS
             if given["tokenize"] is not None and given["tokenize"] not in known:
                 raise InputError(
                     f"--tokenize {given['tokenize']}: sacreBLEU knows {', '.join(known)}"
@@ -51,7 +51,8 @@ class Overlap:
             # Without the region: what is written in China and in Taiwan is Chinese.
             given["trg_lang"] = (options.lp or "").partition("-")[2].partition("_")[0]
             given["effective_order"] = options.sentence_level
-        return METRICS[name](references=self._references, **given)
+        made: Any = {"BLEU": BLEU, "CHRF": CHRF, "TER": TER}[name]
+        return made(references=self._references, **given)
 
     def _system(self, position: int, *, whole: bool = False) -> list[str]:
         name = self._inputs.systems[position].name
@@ -103,7 +104,9 @@ class Overlap:
     def _tested(self, test: PairedTest) -> dict[str, Column]:
         from sacrebleu import significance
 
-        systems = [(each.name, self._system(n)) for n, each in enumerate(self._inputs.systems)]
+        systems: list[tuple[str, Sequence[str]]] = [
+            (each.name, self._system(n)) for n, each in enumerate(self._inputs.systems)
+        ]
         with sacrebleu_errors("paired test", quiet=True):
             run = significance.PairedTest(
                 systems,

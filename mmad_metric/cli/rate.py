@@ -20,7 +20,6 @@ from mmad_metric.cli.forecast import print_forecast
 from mmad_metric.cli.given import open_given
 from mmad_metric.cli.options import config_from
 from mmad_metric.cli.output import (
-    DEFAULT_WIDTH,
     Style,
     segment_dict,
     segment_line,
@@ -32,6 +31,7 @@ from mmad_metric.config import ROLES
 from mmad_metric.errors import InputError, RunStopped
 from mmad_metric.files.inputs import Inputs
 from mmad_metric.files.run_file import RunWriter, read_run
+from mmad_metric.layouts import DEFAULT_WIDTH
 from mmad_metric.local.model import SHIPPED_NOTICE, parse_local
 from mmad_metric.rating import SegmentRating, Status
 from mmad_metric.results import SystemTotals, observed

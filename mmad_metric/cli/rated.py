@@ -9,9 +9,9 @@ from dataclasses import dataclass
 
 from mmad_metric.cli.columns import Cell, Column
 from mmad_metric.cli.findings import Findings
-from mmad_metric.cli.output import NAME, Style, counts_beside, details, shown_score
+from mmad_metric.cli.output import Style, counts_beside, details
 from mmad_metric.cli.resampling import PairedTest, Seed, compare_systems, interval
-from mmad_metric.layouts import number
+from mmad_metric.layouts import NAME, number, shown_score
 from mmad_metric.results import SystemTotals
 from mmad_metric.scoring import mean
 from mmad_metric.signature import format_signature, resampled
@@ -46,7 +46,7 @@ def _add_single(options: argparse.Namespace, rated: Rated, found: Findings) -> N
         seed = Seed.from_environment()
         middle = interval(rated.scores[0], options.confidence_n, seed)
         signature = resampled(signature, seed=seed.text, bs=options.confidence_n)
-    shown = shown_score(totals, rated.style, middle)
+    shown = shown_score(totals, rated.style.width, middle)
     if options.score_only:
         text = shown.bare()
     elif options.format == "json":
