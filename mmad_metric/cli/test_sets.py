@@ -7,12 +7,14 @@ import logging
 import socket
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from typing import Any
 
 from mmad_metric.cli.exits import EXIT_OK
 from mmad_metric.cli.terminal import tell
 from mmad_metric.errors import InputError
 from mmad_metric.files.corpus import Corpus
+from mmad_metric.files.lines import TextFile
 
 _PATIENCE = 30.0  # seconds without a byte, after which a server is taken to be gone
 
@@ -33,7 +35,7 @@ def run_utility(options: argparse.Namespace) -> int:
 def open_corpus(options: argparse.Namespace) -> Corpus:
     """Sources and references that -t and -l name, with what -ol and --subset keep of them.
     Raises InputError."""
-    from sacrebleu.utils import filter_subset, get_reference_files, get_source_file
+    from sacrebleu.utils import get_reference_files, get_source_file
 
     names = _checked(options)
     pair = options.lp
@@ -46,12 +48,9 @@ def open_corpus(options: argparse.Namespace) -> Corpus:
     corpus = Corpus(f"{options.test_set} {pair}", sources, tuple(zip(*references, strict=True)))
     if options.origlang is None and options.subset is None:
         return corpus
-    rows = list(range(sum(1 for _ in corpus.source_file().lines())))
-    with sacrebleu_errors(f"-ol/--subset of {options.test_set}", quiet=options.quiet):
-        [kept] = filter_subset([rows], options.test_set, pair, options.origlang, options.subset)
-    chosen = frozenset(kept)
-    flags = tuple(row in chosen for row in rows)
-    return Corpus(corpus.name, corpus.sources, corpus.references, flags)
+    n_rows = sum(1 for _ in corpus.source_file().lines())
+    kept = frozenset(_kept_rows(options, options.test_set, n_rows))
+    return replace(corpus, kept=tuple(row in kept for row in range(n_rows)))
 
 
 def subsets_in_detail(options: argparse.Namespace, n_rows: int) -> Iterator[tuple[str, list[int]]]:
@@ -161,13 +160,41 @@ def _cite(options: argparse.Namespace) -> None:
 
 
 def _echo(options: argparse.Namespace) -> None:
-    from sacrebleu.utils import print_test_set
-
     if options.test_set is None or options.lp is None:
         raise InputError("--echo needs a test set (-t) and a language pair (-l)")
     for name in _checked(options):
-        with sacrebleu_errors(f"--echo of {name}, {options.lp}", quiet=options.quiet):
-            print_test_set(name, options.lp, options.echo, options.origlang, options.subset)
+        files = [TextFile(path) for path in _field_files(options, name)]
+        rows = list(zip(*(file.lines() for file in files), strict=False))
+        kept: list[int] = _kept_rows(options, name, len(rows))
+        for row in kept:
+            print("\t".join(text.rstrip() for text in rows[row]))
+
+
+def _field_files(options: argparse.Namespace, name: str) -> list[str]:
+    """The files of the fields that --echo names; "ref" is the first reference of several."""
+    dataset, pair, asked = _known(name), options.lp, options.echo
+    with sacrebleu_errors(f"test set {name}, {pair}", quiet=options.quiet):
+        files = dict(zip(dataset.fieldnames(pair), dataset.get_files(pair), strict=True))
+    if asked == ["all"]:
+        return list(files.values())
+    files.setdefault("ref", files[min(each for each in files if each.startswith("ref"))])
+    for field in asked:
+        if field not in files:
+            raise InputError(
+                f"--echo {field}: test set {name} has for {pair} {', '.join(files)}; or all, alone"
+            )
+    return [files[field] for field in asked]
+
+
+def _kept_rows(options: argparse.Namespace, sets: str, n_rows: int) -> list[int]:
+    """The rows that -ol and --subset keep, of one set or of several, comma-separated."""
+    from sacrebleu.utils import filter_subset
+
+    with sacrebleu_errors(f"-ol/--subset of {sets}, {options.lp}", quiet=options.quiet):
+        [kept] = filter_subset(
+            [list(range(n_rows))], sets, options.lp, options.origlang, options.subset
+        )
+    return list(kept)
 
 
 class _Listener(logging.Handler):
