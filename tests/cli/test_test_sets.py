@@ -67,6 +67,7 @@ def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     (place / "wmttest2023.en-de.all.xml").write_text(XML, encoding="utf-8")
     monkeypatch.setattr(utils, "SACREBLEU_DIR", str(folder))
     monkeypatch.setattr(sacrebleu, "SACREBLEU_DIR", str(folder))
+    monkeypatch.setattr("urllib.request._opener", None)  # it keeps the first proxy that it sees
     for name, dataset in sacrebleu.DATASETS.items():
         monkeypatch.setattr(dataset, "_outdir", str(folder / name))
         monkeypatch.setattr(dataset, "_rawdir", str(folder / name / "raw"))
