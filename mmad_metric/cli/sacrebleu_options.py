@@ -85,7 +85,12 @@ def add_metrics(parser: Any) -> None:
         help="metrics to compute: mmad (the default), and sacreBLEU's bleu, chrf, "
         "ter, which need references",
     )
-    group = parser.add_argument_group("BLEU")
+    _add_bleu(parser.add_argument_group("BLEU"))
+    _add_chrf(parser.add_argument_group("chrF"))
+    _add_ter(parser.add_argument_group("TER"))
+
+
+def _add_bleu(group: Any) -> None:
     group.add_argument(
         "--smooth-method",
         choices=_SMOOTHING,
@@ -118,7 +123,9 @@ def add_metrics(parser: Any) -> None:
         dest="bleu_force",
         help="do not warn of input that looks tokenized",
     )
-    group = parser.add_argument_group("chrF")
+
+
+def _add_chrf(group: Any) -> None:
     for flags, name, default in (
         (("-cc", "--chrf-char-order"), "character n-gram order", 6),
         (("-cw", "--chrf-word-order"), "word n-gram order, 2 is chrF++", 0),
@@ -133,7 +140,9 @@ def add_metrics(parser: Any) -> None:
         ("--chrf-eps-smoothing", "smooth by epsilon instead of the effective order"),
     ):
         group.add_argument(flag, action="store_true", help=text)
-    group = parser.add_argument_group("TER")
+
+
+def _add_ter(group: Any) -> None:
     for flag, text in (
         ("--ter-case-sensitive", "mind case"),
         ("--ter-asian-support", "treat Asian characters apart"),

@@ -18,7 +18,7 @@ import tempfile
 import threading
 import weakref
 import zlib
-from codecs import BOM_UTF8, BOM_UTF16_BE, BOM_UTF16_LE, BOM_UTF32_BE
+from codecs import BOM_UTF8, BOM_UTF16_BE, BOM_UTF16_LE, BOM_UTF32_BE, getincrementaldecoder
 from codecs import lookup as lookup_codec
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
@@ -89,7 +89,6 @@ class TextFile:
             yield from self._foreign_lines()
 
     def _foreign_lines(self) -> Iterator[str]:
-        number = 0
         try:
             # What ends a line must be known as text: in UTF-16 a byte 0x0A may be half a letter.
             with (
@@ -100,10 +99,24 @@ class TextFile:
                 for number, line in enumerate(reader, 1):
                     text = line.removesuffix("\r\n" if line.endswith("\r\n") else "\n")
                     yield text.removeprefix("\ufeff") if number == 1 else text
-        except UnicodeError as error:
-            raise InputError(
-                f"{self.name}, after line {number}: not {self._encoding} ({error})"
-            ) from None
+        except UnicodeError:
+            raise self._not_text() from None
+
+    def _not_text(self) -> InputError:
+        """The error that names the first place that is not text in the file's encoding, found
+        byte by byte: a reader of whole blocks does not tell."""
+        decoder = getincrementaldecoder(self._encoding)()
+        line = offset = 1
+        with _reading(self.name), self._open() as handle:
+            while byte := handle.read(1):
+                try:
+                    line += decoder.decode(byte).count("\n")
+                except UnicodeError:
+                    break
+                offset += 1
+        return InputError(
+            f"{self.name}, line {line}: not {self._encoding} at byte {offset} of the file"
+        )
 
     @contextmanager
     def _open(self) -> Iterator[IO[bytes]]:
