@@ -140,7 +140,7 @@ def _add_inputs(group: Any) -> None:
         "a tab-separated column",
     )  # fmt: skip
     group.add_argument("-l", "--language-pair", "--lp", dest="lp", metavar="SRC-TGT",
-                       help="language pair, such as en-de (required)")  # fmt: skip
+                       help="language pair, such as en-de (needed by mmad and -t)")  # fmt: skip
     group.add_argument("--name", nargs="+", action="extend", metavar="NAME", dest="names",
                        help="names of the systems (default: from the files)")  # fmt: skip
     group.add_argument("--tsv", action="store_true", help="inputs are TSV whatever their name")

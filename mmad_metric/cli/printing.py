@@ -66,7 +66,8 @@ def json_several(
 
 def _labels(options: argparse.Namespace, names: Sequence[str]) -> list[str]:
     """The systems as a table names them: in a test the first is the baseline."""
-    if PairedTest.asked(options) is None or options.systems is None:
+    named_by_place = options.systems is None and options.names is None
+    if PairedTest.asked(options) is None or named_by_place:
         return list(names)
     return [f"Baseline: {names[0]}", *names[1:]]
 

@@ -9,7 +9,7 @@ from mmad_metric.version import __version__
 
 METRICS = ("mmad", "bleu", "chrf", "ter")
 FORMATS = ("json", "text", "latex")
-_SMOOTHING = ("none", "floor", "add-k", "exp")
+SMOOTHING = ("none", "floor", "add-k", "exp")
 
 ABSENT = """\
 sacreBLEU's options are all here, with its names and meanings, but for one: -s is the source
@@ -93,7 +93,7 @@ def add_metrics(parser: Any) -> None:
 def _add_bleu(group: Any) -> None:
     group.add_argument(
         "--smooth-method",
-        choices=_SMOOTHING,
+        choices=SMOOTHING,
         default="exp",
         dest="bleu_smooth_method",
         help="smoothing (default: exp)",

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import argparse
 import logging
+import os
 
 from mmad_metric.cli.exits import EXIT_OK
-from mmad_metric.cli.sacrebleu_options import is_utility
+from mmad_metric.cli.sacrebleu_options import SMOOTHING, is_utility
 from mmad_metric.errors import ConfigError, InputError
 
 # Options that are about rating by a model, with what they are called.
@@ -43,6 +44,11 @@ def run_score(options: argparse.Namespace) -> int:
 def _check(options: argparse.Namespace) -> None:
     if options.width is not None and not 0 <= options.width <= 10:  # noqa: PLR2004 - beyond it lies rounding noise
         raise InputError(f"--width: {options.width} is not from 0 to 10")
+    if options.sources in SMOOTHING and not os.path.exists(options.sources):
+        raise InputError(
+            f"-s {options.sources}: no such file; -s is the source here, and sacreBLEU's smoothing "
+            f"is --smooth-method {options.sources}"
+        )
     if options.sentence_level:
         _check_sentence_level(options)
     if not options.rates:

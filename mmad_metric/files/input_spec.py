@@ -50,6 +50,11 @@ def check_spec(spec: InputSpec) -> None:
                 f"{path}: sources and references are read from plain lines; "
                 "a table with sources and references is given as the system's file"
             )
+    if spec.systems is None and spec.need_sources and not spec.has_sources:
+        raise InputError(
+            "standard input holds systems, a column each: give the sources as well (-s, or a test "
+            "set, -t); a table of sources and translations is read with -i -"
+        )
     if spec.num_refs < 1:
         raise ConfigError(f"-nr {spec.num_refs}: at least one reference a line")
     if spec.num_refs != 1 and len(spec.references) != 1:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -125,3 +127,30 @@ def test_colours_are_for_terminals_that_want_them(
     monkeypatch.setenv("NO_COLOR", "1")
     assert "\x1b" not in mmad(*arguments).out
     assert base
+
+
+def test_systems_on_standard_input_need_sources_for_mmad(
+    mmad: Mmad, base: list[str], server: LoopbackServer, monkeypatch: pytest.MonkeyPatch
+):
+    with open("good.txt", encoding="utf-8") as stdin:
+        monkeypatch.setattr("sys.stdin", stdin)
+        ran = mmad(*base)
+    assert (ran.status, server.call_count) == (1, 0)
+    assert "-i -" in ran.err
+
+
+def test_sacrebleus_short_option_for_smoothing_is_explained(mmad: Mmad, base: list[str]):
+    ran = mmad("ref.txt", *base, "-i", "good.txt", "-m", "bleu", "-s", "floor")
+    assert (ran.status, "--smooth-method floor" in ran.err) == (1, True)
+
+
+def test_rating_alone_loads_neither_sacrebleu_nor_numpy(base: list[str], files: Path):
+    code = (
+        "import sys; from mmad_metric.cli import main; "
+        f"main({['-s', 'src.txt', '-i', 'bad.txt', *base, '--no-cache', '-b']!r}); "
+        "print(sorted({'numpy', 'sacrebleu', 'lxml'} & sys.modules.keys()))"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True, cwd=files
+    )
+    assert done.stdout == "-2.33\n[]\n"

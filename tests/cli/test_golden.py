@@ -17,31 +17,28 @@ import sacrebleu
 
 from mmad_metric.version import __version__
 from tests.annotator import KNOWN, Annotator
-from tests.cli.conftest import Mmad
+from tests.cli.conftest import BAD, GOOD, SOURCES, Mmad
 from tests.loopback import LoopbackServer
 
 GOLDEN = Path(__file__).resolve().parent.parent / "golden"
-ONE, SEVERAL = ["-i", "bad.txt"], ["-i", "good.txt", "bad.txt"]
+ONE = ["-s", "src.txt", "-i", "bad.txt"]
+SEVERAL = ["-s", "src.txt", "-i", "good.txt", "bad.txt"]
+# Scores -1, 0, 0 and 0, -1, 0: no resampling finds the one better, so that no star moves a cell.
+EVEN = ["-s", "even.src.txt", "-i", "left.txt", "right.txt"]
+PARTS = {
+    "one.plain": ONE,
+    "one.interval": [*ONE, "-ci", "-cin", "200"],
+    "one.combined": ["ref.txt", *ONE, "-m", "mmad", "bleu", "chrf", "-ci", "-cin", "200"],
+    "several.plain": SEVERAL,
+    "several.bootstrap": [*EVEN, "-pbs", "-pbsn", "200"],
+    "several.randomisation": [*EVEN, "-par", "-parn", "200"],
+    "several.combined": ["ref.txt", *EVEN, "-m", "mmad", "chrf", "-pbs", "-pbsn", "200"],
+}
 CASES = {
-    f"{systems}.{extra or 'plain'}.{form}": [*inputs, *flags, "-f", form]
+    f"{name}.{form}": [*arguments, "-f", form]
+    for name, arguments in PARTS.items()
     for form in ("json", "text", "latex")
-    for systems, inputs, extras in (
-        ("one", ONE, {"": [], "interval": ["-ci", "-cin", "200"]}),
-        ("several", SEVERAL, {
-            "": [],
-            "bootstrap": ["-pbs", "-pbsn", "200"],
-            "randomisation": ["-par", "-parn", "200"],
-        }),
-    )
-    for extra, flags in extras.items()
-} | {
-    f"{systems}.combined.{form}": ["ref.txt", *inputs, *flags, "-f", form]
-    for form in ("json", "text")
-    for systems, inputs, flags in (
-        ("one", ONE, ["-m", "mmad", "bleu", "chrf", "-ci", "-cin", "200"]),
-        ("several", SEVERAL, ["-m", "mmad", "chrf", "-pbs", "-pbsn", "200"]),
-    )
-}  # fmt: skip
+}
 
 
 def hidden(number: re.Match[str]) -> str:
@@ -61,8 +58,15 @@ def masked(text: str) -> str:
 @pytest.mark.parametrize("case", CASES)
 def test_the_layout_is_the_agreed_one(mmad: Mmad, files: Path, case: str):
     (files / "ref.txt").write_text("Das rote Haus ist alt.\nGuten Morgen.\nEs ist kalt.\n")
+    for name, rows, lines in (
+        ("even.src.txt", (2, 2, 1), (SOURCES,) * 3),
+        ("left.txt", (2, 2, 1), (BAD, GOOD, GOOD)),
+        ("right.txt", (2, 2, 1), (GOOD, BAD, GOOD)),
+    ):
+        texts = [texts[row] for row, texts in zip(rows, lines, strict=True)]
+        (files / name).write_text("\n".join(texts) + "\n", encoding="utf-8")
     with LoopbackServer(Annotator(KNOWN)) as server:
-        ran = mmad(*CASES[case], "-s", "src.txt", "-l", "en-de", "--model", "qwen2.5:7b",
+        ran = mmad(*CASES[case], "-l", "en-de", "--model", "qwen2.5:7b",
                    "--base-url", server.url)  # fmt: skip
     assert ran.status == 0, ran.err
     if case.endswith("json"):
