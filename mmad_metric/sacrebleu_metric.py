@@ -21,6 +21,27 @@ from mmad_metric.layouts import DEFAULT_WIDTH, NAME, ShownScore, verbose_score
 from mmad_metric.session import Plan
 from mmad_metric.signature import format_signature, parse_signature
 
+_HAIR = 1e-6  # points: above what sums in float32 are off by, below any difference of means
+
+
+class _Gap(float):
+    """The difference of two observed scores, which comes out a hair smaller in size."""
+
+    def __abs__(self) -> float:
+        return super().__abs__() - _HAIR
+
+
+class _Observed(float):
+    """A score of a whole system, not of a resample.
+
+    sacreBLEU's tests count the resamples that differ by *more* than was observed. Those that
+    differ by as much belong to them, and scores that are small whole numbers tie all the time:
+    without them a system would be significantly different from its own copy.
+    """
+
+    def __sub__(self, other: float) -> float:
+        return _Gap(super().__sub__(other))
+
 
 class MMADSignature(Signature):
     """The signature under the keys of this package. sacreBLEU adds its own when it resamples:
@@ -101,7 +122,8 @@ class MMAD(Metric):
     scored, resampled or compared. Raises InputError, ConfigError.
 
     A system is resampled with its own unscored segments, which count nothing. For a comparison
-    on the segments that both systems have scores for use `mmad_metric.stats.paired`.
+    on the segments that both systems have scores for use `mmad_metric.stats.paired`. Ties count
+    in `PairedTest`, so that identical systems have p = 1.
     """
 
     def __init__(
@@ -193,7 +215,8 @@ class MMAD(Metric):
 
     def _aggregate_and_compute(self, stats: Any) -> MMADScore:
         sums = [math.fsum(row[column] for row in stats) for column in (0, 1)]
-        return self._compute_score_from_stats(sums)
+        found = self._compute_score_from_stats(sums)
+        return MMADScore(_Observed(found.score))
 
     def _compute_score_from_stats(self, stats: Any) -> MMADScore:
         total, count = float(stats[0]), float(stats[1])

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import pytest
-from sacrebleu.metrics import BLEU, METRICS
+from sacrebleu import BLEU
+from sacrebleu.metrics import METRICS
 from sacrebleu.significance import PairedTest
 
 from mmad_metric.errors import ConfigError, InputError
@@ -57,17 +58,35 @@ def test_a_bootstrap_rates_nothing_again_and_prints_a_negative_mean(server: Loop
     assert f"({values['confidence']})" in score.format(2, signature=signature)
 
 
+def systems() -> list[tuple[str, Sequence[str]]]:
+    return [("base", GOOD), ("bad", BAD)]
+
+
+@pytest.mark.parametrize("kind", ["bs", "ar"])
+def test_identical_systems_have_p_1(server: LoopbackServer, kind: str):
+    pair: list[tuple[str, Sequence[str]]] = [("base", BAD), ("copy", list(BAD))]
+    _, results = PairedTest(pair, {"MMAD": metric(server)}, None, kind, n_samples=100)()
+    assert vars(results["MMAD"][1])["p_value"] == 1
+
+
+def test_as_large_differences_count_in_a_randomisation(server: LoopbackServer):
+    # The differences are -6, 0, -1: the signs of the 6 and the 1 agree in half of the trials,
+    # which then differ by as much as was observed, and by less in the others.
+    _, results = PairedTest(systems(), {"MMAD": metric(server)}, None, "ar", n_samples=2000)()
+    assert vars(results["MMAD"][1])["p_value"] == pytest.approx(0.5, abs=0.05)
+
+
 @pytest.mark.parametrize("kind", ["bs", "ar"])
 def test_sacrebleus_paired_test_rates_each_system_once(server: LoopbackServer, kind: str):
     mmad = metric(server, use_cache=False)
-    test = PairedTest([("base", GOOD), ("bad", BAD)], {"MMAD": mmad}, None, kind, n_samples=200)
+    test = PairedTest(systems(), {"MMAD": mmad}, None, kind, n_samples=200)
     signatures, results = test()
     assert server.call_count == 12 + 20
-    base, bad = results["MMAD"]
-    assert not isinstance(bad, str)
-    assert not isinstance(base, str)
-    assert (base.score, bad.score) == (0, pytest.approx(-7 / 3))
-    assert 0 < bad.p_value <= 1
+    base, bad = map(vars, results["MMAD"])
+    assert base["score"] == 0
+    assert bad["score"] == pytest.approx(-7 / 3)
+    assert 0 < bad["p_value"] <= 1
+    json.dumps([base, bad], allow_nan=False)
     fields = parse_signature(signatures["MMAD"].format())
     assert (fields[kind], fields["seed"]) == ("200", "12345")
     short = parse_signature(signatures["MMAD"].format(short=True))
@@ -76,14 +95,14 @@ def test_sacrebleus_paired_test_rates_each_system_once(server: LoopbackServer, k
 
 def test_it_stands_beside_bleu_in_one_test(server: LoopbackServer):
     metrics = {"BLEU": BLEU(references=[GOOD]), "MMAD": metric(server)}
-    _, results = PairedTest([("base", GOOD), ("bad", BAD)], metrics, None, "bs", n_samples=50)()
+    _, results = PairedTest(systems(), metrics, None, "bs", n_samples=50)()
     assert list(results) == ["System", "BLEU", "MMAD"]
 
 
 def test_a_test_in_several_processes_gives_the_same(server: LoopbackServer):
-    systems = [("base", GOOD), ("bad", BAD), ("more", BAD[:2] + GOOD[2:])]
+    three = [*systems(), ("more", BAD[:2] + GOOD[2:])]
     found = [
-        PairedTest(systems, {"MMAD": metric(server)}, None, "bs", 50, n_jobs=jobs)()[1]["MMAD"]
+        PairedTest(three, {"MMAD": metric(server)}, None, "bs", 50, n_jobs=jobs)()[1]["MMAD"]
         for jobs in (1, 2)
     ]
     assert str(found[0]) == str(found[1])
