@@ -117,11 +117,10 @@ class Overlap:
                 n_jobs=self._options.paired_jobs,
             )
             signatures, results = run()
-        same = [texts == systems[0][1] for _, texts in systems]
         return {
             name: Column(
                 shown,
-                tuple(_cells(results[shown], same, test.trials)),
+                tuple(_cells(results[shown], test.trials)),
                 signatures[shown].format(self._options.short),
                 self._width,
             )
@@ -168,19 +167,20 @@ def _streams(rows: Sequence[tuple[str, ...]]) -> list[list[str]]:
     return [[reference.rstrip() for reference in stream] for stream in zip(*rows, strict=True)]
 
 
-def _cells(results: Sequence[Any], same: Sequence[bool], trials: int) -> list[Cell]:
-    """SacreBLEU's results as plain floats. Its test asks for *larger* differences than the one
-    observed, so that equal systems come out as different ones: their p is 1."""
+def _cells(results: Sequence[Any], trials: int) -> list[Cell]:
+    """sacreBLEU's results as plain floats, which NumPy's are not always.
+
+    Its test counts trials that differ *more* than was observed, so that equal systems, of which
+    no trial differs at all, get the smallest p there is: theirs is 1.
+    """
 
     def plain(value: Any) -> float | None:
         return None if value is None else float(value)
 
     cells = []
-    for result, is_same in zip(results, same, strict=True):
+    for result in results:
         p_value = plain(result.p_value)
-        # No difference, and no trial with one: the smallest p there is, for want of any evidence.
-        none_at_all = result.score == results[0].score and p_value == 1 / (trials + 1)
-        if p_value is not None and (is_same or none_at_all):
+        if result.score == results[0].score and p_value == 1 / (trials + 1):
             p_value = 1.0
         cells.append(Cell(float(result.score), plain(result.mean), plain(result.ci), p_value))
     return cells

@@ -210,7 +210,6 @@ def test_identical_systems_are_never_significantly_different(both: Both):
 
 
 def test_identical_systems_have_p_1_by_every_metric(real: Path, mmad: Mmad):
-    """TER with several references has broken sums, which differ in the last digit by trial."""
     for name in ("ref.txt", "ref2.txt", "one.txt", "two.txt"):
         head = (real / name).read_text(encoding="utf-8").split("\n")[:6]
         (real / name).write_text("\n".join(head), encoding="utf-8", newline="\n")
