@@ -168,7 +168,7 @@ def _streams(rows: Sequence[tuple[str, ...]]) -> list[list[str]]:
 
 
 def _cells(results: Sequence[Any], trials: int) -> list[Cell]:
-    """sacreBLEU's results as plain floats, which NumPy's are not always.
+    """What sacreBLEU found, as plain floats, which NumPy's are not always.
 
     Its test counts trials that differ *more* than was observed, so that equal systems, of which
     no trial differs at all, get the smallest p there is: theirs is 1.

@@ -177,7 +177,9 @@ def _field_files(options: argparse.Namespace, name: str) -> list[str]:
         files = dict(zip(dataset.fieldnames(pair), dataset.get_files(pair), strict=True))
     if asked == ["all"]:
         return list(files.values())
-    files.setdefault("ref", files[min(each for each in files if each.startswith("ref"))])
+    references = sorted(each for each in files if each.startswith("ref"))
+    if references:
+        files.setdefault("ref", files[references[0]])
     for field in asked:
         if field not in files:
             raise InputError(
