@@ -127,8 +127,8 @@ SAME_BYTES = {
          "--chrf-whitespace", "--chrf-lowercase", "--chrf-eps-smoothing"], ["-m", "chrf"],
     ),
     "TER's parameters": (
-        ["few.ref.txt", "-i", "few.one.txt", "--ter-case-sensitive", "--ter-no-punct", "--ter-normalized",
-         "--ter-asian-support"], ["-m", "ter"],
+        ["few.ref.txt", "-i", "few.one.txt", "--ter-case-sensitive", "--ter-no-punct",
+         "--ter-normalized", "--ter-asian-support"], ["-m", "ter"],
     ),
     "a Chinese target": (["ref.txt", "-i", "one.txt", "-l", "en-zh"], []),
     "odd lines": (["ref.txt", "-i", "odd.txt"], TWO),
