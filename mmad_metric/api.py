@@ -13,6 +13,7 @@ from mmad_metric.blocking import run_blocking
 from mmad_metric.config import MMADConfig
 from mmad_metric.errors import ConfigError, InputError
 from mmad_metric.rating import Segment, SegmentRating
+from mmad_metric.repeats import RatedRow, determinism_warning, rated_rows
 from mmad_metric.results import SystemTotals, observed
 from mmad_metric.session import Plan, open_session
 
@@ -21,7 +22,11 @@ OnRating = Callable[[SegmentRating], None]
 
 @dataclass(frozen=True, slots=True)
 class MMADResult:
-    """Ratings of one system's segments, in input order, and their totals."""
+    """Ratings of one system's segments, in input order, and their totals.
+
+    With the setting `repeats` a segment has several ratings, one after the other, and its score
+    is their mean.
+    """
 
     ratings: tuple[SegmentRating, ...]
     totals: SystemTotals
@@ -36,22 +41,28 @@ class MMADResult:
     @property
     def scores(self) -> list[float | None]:
         """Segment scores; None where unscored or not sampled."""
-        return [rating.score for rating in self.ratings]
+        return [row.score for row in self.rows]
+
+    @property
+    def rows(self) -> list[RatedRow]:
+        """A segment each, with its ratings."""
+        return list(rated_rows(self.ratings))
 
     def to_dict(self, *, return_debates: bool = False) -> dict[str, Any]:
         """The result as `evaluate` users get it; see docs/python.md for every key."""
-        totals = self.totals.to_dict()
-        reasons = [rating.reason for rating in self.ratings]
+        totals, rows = self.totals.to_dict(), self.rows
+        reasons = [row.reason for row in rows]
         result: dict[str, Any] = {
             "score": self.score,
-            "scores": self.scores,
-            "spans": [[error.to_dict() for error in rating.errors] for rating in self.ratings],
-            "statuses": [rating.status.value for rating in self.ratings],
+            "scores": [row.score for row in rows],
+            "spans": [_spans(row) for row in rows],
+            "statuses": [row.status.value for row in rows],
             "reasons": [reason.value if reason else None for reason in reasons],
             "n_segments": totals["n_segments"],
             "n_scored": totals["n_scored"],
             "n_unscored": totals["n_unscored"],
             "n_not_sampled": totals["n_not_sampled"],
+            **self.totals.repeated(),
             "n_major": totals["n_major"],
             "n_minor": totals["n_minor"],
             "n_non_translation": totals["n_non_translation"],
@@ -59,12 +70,29 @@ class MMADResult:
             "usage": totals["usage"],
             "signature": self.signature,
         }
+        if self.totals.repeats > 1:
+            result["score_sds"] = [row.deviation for row in rows]
         if return_debates:
-            result["debates"] = [
-                {outcome.dimension: outcome.to_dict() for outcome in rating.outcomes}
-                for rating in self.ratings
-            ]
+            result["debates"] = [_debates(row) for row in rows]
         return result
+
+
+def _spans(row: RatedRow) -> list[dict[str, Any]]:
+    """A segment's errors; where it was rated several times, each with the repeat it is of."""
+    return [
+        {**error.to_dict(), **({"repeat": rating.segment.repeat} if row.is_repeated else {})}
+        for rating in row.ratings
+        for error in rating.errors
+    ]
+
+
+def _debates(row: RatedRow) -> Any:
+    """What was said by dimension; where it was rated several times, a list of it by repeat."""
+    said = [
+        {outcome.dimension: outcome.to_dict() for outcome in rating.outcomes}
+        for rating in row.ratings
+    ]
+    return said if row.is_repeated else said[0]
 
 
 def rate(
@@ -123,6 +151,9 @@ def prepare(
         )
     if texts[2] is not None:
         warnings.warn("references are not used by this metric", stacklevel=3)
+    doubt = determinism_warning(plan.config)
+    if doubt is not None:
+        warnings.warn(doubt, stacklevel=3)
     pairs = zip(sources, translations, strict=True)
     return plan, [Segment(*pair, index=index) for index, pair in enumerate(pairs)]
 

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import sys
 import threading
-from collections.abc import Callable, Coroutine
+from collections.abc import AsyncGenerator, Callable, Coroutine, Iterator
 from typing import Any, TypeVar
 
 Value = TypeVar("Value")
@@ -57,3 +58,40 @@ def _run_in_thread(work: Callable[[], Coroutine[Any, Any, Value]]) -> Value:
     if failure:
         raise failure[0]
     return outcome[0]
+
+
+def iterate_blocking(make: Callable[[], AsyncGenerator[Value]]) -> Iterator[Value]:
+    """The values of `make()`, fetched one at a time as they are asked for.
+
+    The work lives in a thread of its own: what is under way goes on while the caller is busy with
+    a value, and a running loop in the caller's thread does no harm. Closing the iterator early, or
+    a KeyboardInterrupt, cancels the work and waits for its clean end.
+    """
+    loop = asyncio.new_event_loop()
+    # A daemon: an iterator that somebody still holds must not keep the interpreter alive.
+    thread = threading.Thread(target=loop.run_forever, name="mmad-metric", daemon=True)
+    thread.start()
+    values = make()
+    steps: list[asyncio.Task[Any]] = []
+    ended = object()
+
+    async def step() -> Any:
+        steps[:] = [asyncio.ensure_future(anext(values, ended))]
+        return await steps[0]
+
+    async def end() -> None:
+        for task in steps:
+            task.cancel()
+        await asyncio.gather(*steps, return_exceptions=True)
+        await values.aclose()
+        await loop.shutdown_default_executor()
+
+    try:
+        while (value := asyncio.run_coroutine_threadsafe(step(), loop).result()) is not ended:
+            yield value
+    finally:
+        if not sys.is_finalizing():  # then the thread is gone, and nobody would answer
+            asyncio.run_coroutine_threadsafe(end(), loop).result()
+            loop.call_soon_threadsafe(loop.stop)
+            thread.join()
+            loop.close()

@@ -45,7 +45,9 @@ class ChatRequest:
 
     role: the agent's part (annotate, pro, con, consensus, judge); texts: the segment's
     (source, translation), for readers and span constraints; room: how many times the usual
-    token limit the reply may take (a reply that was cut short is asked for with more).
+    token limit the reply may take (a reply that was cut short is asked for with more); repeat:
+    which of several independent ratings asks, from 1, so that no cache serves one's reply to
+    another.
     """
 
     role: str
@@ -53,6 +55,7 @@ class ChatRequest:
     schema: ReplySchema
     texts: tuple[str, str]
     room: int = 1
+    repeat: int = 1
 
 
 @dataclass(frozen=True, slots=True)

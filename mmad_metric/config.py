@@ -25,6 +25,7 @@ DISPUTES = ("major", "any")
 LEVELS = ("json_schema", "json_object", "text")
 SKIPPABLE_STAGES = (2, 3)
 MAX_ROUNDS = 10
+MAX_REPEATS = 100
 
 
 def setting(default: Any, text: str, *, key: str | None = None, choices: Any = None) -> Any:
@@ -77,7 +78,9 @@ class MMADConfig:
     skip_stages: tuple[int, ...] = setting(
         (), "leave out stage 2 (debate) or 3 (judge)", key="skip", choices=SKIPPABLE_STAGES
     )
-    weights: str = setting("mmad", "weight scheme: mmad, wmt, gemba, or a JSON file", key="weights")
+    weights: str = setting(
+        "mmad", "weight scheme: mmad, wmt, gemba, a JSON file or its content", key="weights"
+    )
     temperature: float | None = setting(
         0.0, "sampling temperature; 'default' leaves it to the server", key="temp"
     )
@@ -93,6 +96,9 @@ class MMADConfig:
         None, "rate only N segments, the same for every system", key="sample"
     )
     seed: int = setting(12345, "seed of the sample", key="seed")
+    repeats: int = setting(
+        1, "rate every segment K times independently; its score is the mean", key="repeats"
+    )
     concurrency: int = setting(16, "calls in flight at most")
     timeout: float = setting(120.0, "seconds to wait for a reply")
     max_retries: int = setting(6, "retries of a failed call")
@@ -123,7 +129,8 @@ class MMADConfig:
         known = [item.name for item in fields(cls)]
         for name in options:
             if name not in known:
-                raise ConfigError(f"unknown option {name!r}{_nearest(name, known)}")
+                near = nearest(name, [*known, "src_lang", "tgt_lang"])
+                raise ConfigError(f"unknown option {name!r}{near}")
         given = {name: value for name, value in options.items() if value is not None}
         if options.get("temperature", 0) == "default":
             given["temperature"] = None
@@ -165,8 +172,15 @@ def _default(name: str) -> Any:
     return None if value is MISSING else value
 
 
-def _nearest(name: str, known: Iterable[str]) -> str:
-    close = difflib.get_close_matches(name, [*known, "src_lang", "tgt_lang"], n=1, cutoff=0.5)
+def nearest(name: str, known: Iterable[str]) -> str:
+    """The end of a message about an unknown name: which known one was meant, if that is likely.
+
+    A name meant is spelt much alike, or begins so; a far-fetched guess would only mislead.
+    """
+    names = list(known)
+    close = difflib.get_close_matches(name, names, n=1, cutoff=0.7)
+    if not close and len(name) >= 4:  # noqa: PLR2004 - shorter ones begin too much
+        close = [each for each in names if each.startswith(name)]
     return f"; did you mean {close[0]!r}?" if close else ""
 
 
@@ -201,11 +215,12 @@ def _plain_values(given: dict[str, Any]) -> dict[str, Any]:
         given["skip_stages"] = tuple(each for each in SKIPPABLE_STAGES if each in chosen) + tuple(
             each for each in chosen if each not in SKIPPABLE_STAGES
         )
-    if isinstance(given.get("extra_body"), Mapping):
-        try:
-            given["extra_body"] = json.dumps(given["extra_body"], sort_keys=True, allow_nan=False)
-        except (TypeError, ValueError) as error:
-            raise ConfigError(f"extra_body: cannot be written as JSON ({error})") from None
+    for name in ("extra_body", "weights"):
+        if isinstance(given.get(name), Mapping):
+            try:
+                given[name] = json.dumps(dict(given[name]), sort_keys=True, allow_nan=False)
+            except (TypeError, ValueError) as error:
+                raise ConfigError(f"{name}: cannot be written as JSON ({error})") from None
     return given
 
 
@@ -245,6 +260,7 @@ def _check_numbers(config: MMADConfig) -> None:
         "max_tokens": (16, 1_000_000, True),
         "sample": (1, 10**9, True),
         "seed": (0, 2**63 - 1, True),
+        "repeats": (1, MAX_REPEATS, True),
         "concurrency": (1, 10_000, True),
         "timeout": (0.1, 86_400, False),
         "max_retries": (0, 100, True),

@@ -67,3 +67,7 @@ class SegmentFailure(MMADError):  # noqa: N818 - a value of one segment more tha
         self.reason = reason
         self.detail = detail
         self.usage = usage
+
+    def __reduce__(self) -> tuple[type[SegmentFailure], tuple[Reason, str, Usage | None]]:
+        """For pickle, which would otherwise rebuild it from its message alone."""
+        return type(self), (self.reason, self.detail, self.usage)

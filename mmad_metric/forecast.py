@@ -45,14 +45,20 @@ class Case:
         one = Usage(1, prompt_tokens, 0, completion_tokens)
         self.usage[role] = self.usage.get(role, Usage()) + one
 
+    def repeat(self, times: int) -> None:
+        """What all this takes when every segment is rated so many times."""
+        self.usage = {role: sum([usage] * times, Usage()) for role, usage in self.usage.items()}
+
 
 @dataclass(frozen=True, slots=True)
 class Forecast:
-    """rows: to be rated; distinct: different pairs among them that need calls at all."""
+    """rows: to be rated; distinct: different pairs among them that need calls at all; repeats:
+    how often each is rated, which the cases count."""
 
     rows: int
     distinct: int
     cases: tuple[Case, ...]
+    repeats: int = 1
 
     def cost(self, case: Case, prices: Mapping[str, Price | None]) -> Decimal | None:
         """US dollars, None where a role's price is not known."""
@@ -75,7 +81,10 @@ class Forecast:
                 "completion_tokens": case.total.completion_tokens,
                 "cost_usd": None if cost is None else float(round(cost, 4)),
             }
-        return {"segments": self.rows, "distinct_segments": self.distinct, "cases": cases}
+        values: dict[str, Any] = {"segments": self.rows, "distinct_segments": self.distinct}
+        if self.repeats > 1:
+            values["repeats"] = self.repeats
+        return {**values, "cases": cases}
 
 
 def forecast(plan: Plan, segments: Iterable[Segment]) -> Forecast:
@@ -91,7 +100,9 @@ def forecast(plan: Plan, segments: Iterable[Segment]) -> Forecast:
         seen.add(pair)
         for case in cases:
             estimator.segment(case, (segment.source, segment.translation))
-    return Forecast(rows, len(seen), cases)
+    for case in cases:
+        case.repeat(plan.config.repeats)
+    return Forecast(rows, len(seen), cases, plan.config.repeats)
 
 
 def call_bounds(config: MMADConfig, dimensions: int) -> tuple[int, int]:

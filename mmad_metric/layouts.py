@@ -86,9 +86,18 @@ def verbose_score(totals: SystemTotals) -> str:
     """Coverage and error counts in one line."""
     errors = totals.errors
     return (
-        f"{coverage(totals)}, {errors['n_major']} major, {errors['n_minor']} minor, "
-        f"{errors['n_non_translation']} non-translation"
+        f"{coverage(totals)}{_repeats(totals)}, {errors['n_major']} major, "
+        f"{errors['n_minor']} minor, {errors['n_non_translation']} non-translation"
     )
+
+
+def _repeats(totals: SystemTotals) -> str:
+    """How often segments were rated, and how far the judge agrees with itself."""
+    if totals.repeats == 1:
+        return ""
+    noise = "" if totals.noise is None else f", noise sd {totals.noise:.2f}"
+    ratings = f"{totals.n_ratings_scored}/{totals.n_ratings} ratings"
+    return f", {totals.repeats} repeats ({ratings} scored{noise}); in all repeats"
 
 
 def shown_score(

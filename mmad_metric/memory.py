@@ -51,6 +51,8 @@ class RatingMemory:
         parts += [
             text.encode("utf-8", "surrogatepass") for text in (segment.source, segment.translation)
         ]
+        if (segment.repeat or 1) > 1:
+            parts.append(str(segment.repeat).encode())
         lengths = array("Q", map(len, parts)).tobytes()
         return hashlib.blake2b(lengths + b"".join(parts), digest_size=24).digest()
 

@@ -7,12 +7,12 @@ outside an instance.
 
 from __future__ import annotations
 
-import difflib
+import importlib
 import os
 import re
 import tempfile
 import warnings
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -20,9 +20,16 @@ import datasets
 import evaluate
 
 from mmad_metric.api import rate
-from mmad_metric.config import MMADConfig, option_fields
 from mmad_metric.errors import ConfigError, InputError
 from mmad_metric.metric_inputs import Row, check_encodable, columns, read_rows
+from mmad_metric.metric_options import (
+    check_at_load,
+    checked,
+    of_config_name,
+    option_lines,
+    refuse,
+    settings,
+)
 
 _DESCRIPTION = """\
 M-MAD rates machine translation without references. Large language models look for MQM errors in
@@ -56,7 +63,7 @@ Args:
     sources: list of source segments, as many.
     references: not needed and not used; a warning says so when they are given.
     return_debates: whether the result tells what was said in each dimension (default: False).
-    config_name, at load only: short for model.
+    config_name, at load only: a preset, see below, or else short for model.
     Every other setting is an option, at load or (stronger) at compute; see the list below. Two
     of them share their name with settings of evaluate: seed is that of the sample, and timeout
     is also, with num_process > 1, how many seconds processes wait for each other. The option
@@ -74,6 +81,9 @@ Returns a dict:
     n_major, n_minor, n_non_translation: numbers of errors in the scored segments.
     by_dimension: numbers of errors and penalty points by dimension.
     usage: calls and tokens, as first paid, in all and by role.
+    with repeats above 1: repeats, n_ratings, n_ratings_scored; noise_sd, the standard deviation
+        between a segment's repeats; score_sds, the same for each segment; a span tells its
+        repeat, and the numbers of errors are those of all repeats together.
     signature: what the numbers depend on, to be quoted with them.
 Ranks other than 0 (num_process, process_id) make no call and get None.
 Examples:
@@ -90,8 +100,8 @@ Examples:
 Options:
 """
 
+_HOME = "mmad_metric.mmad"
 _INPUTS = {"predictions": "prediction", "sources": "source", "references": "reference"}
-_LANGUAGES = ("src_lang", "tgt_lang")
 # What the base class takes for itself. It swallows any other keyword in silence.
 _OF_EVALUATE = (
     "keep_in_memory",
@@ -118,13 +128,30 @@ class Mmad(evaluate.Metric):  # type: ignore[misc]
     def __init__(self, config_name: str | None = None, **options: Any) -> None:
         base = {name: options.pop(name) for name in _OF_EVALUATE if name in options}
         self._rows: list[Row] = []
-        self._options = _checked(_with_model(config_name, options), also=_OF_EVALUATE)
-        _check_values(self._options)
+        self._options = checked(of_config_name(config_name, options), also=_OF_EVALUATE)
+        check_at_load(self._options)
+        self._base = dict(base)
         if "seed" in self._options:
             base["seed"] = self._options["seed"] % 2**32  # all that numpy takes
         if "timeout" in self._options:
             base["timeout"] = self._options["timeout"]
         super().__init__(config_name=config_name, **base)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """For pickle: settings and added segments, to be read in any process where the package
+        is installed. The class here may be a copy that only this process can import."""
+        if self.writer is not None:
+            raise InputError("segments shared by several processes (num_process) stay in them")
+        again = importlib.import_module(_HOME).Mmad.again
+        options = {**self._base, **self._options}
+        return again, (self.config_name, options, self._rows)
+
+    @classmethod
+    def again(cls, config_name: str, options: dict[str, Any], rows: list[Row]) -> Mmad:
+        """The metric that `__reduce__` took apart."""
+        metric = cls(config_name, **options)
+        metric._rows = rows
+        return metric
 
     def __len__(self) -> int:
         """The number of segments added so far."""
@@ -139,7 +166,7 @@ class Mmad(evaluate.Metric):  # type: ignore[misc]
         **others: Any,
     ) -> None:
         """Add segments to be rated by `compute`. Raises InputError naming the bad one."""
-        _refuse(others, _INPUTS)
+        refuse(others, _INPUTS)
         rows = read_rows(predictions, sources, references)
         if self.num_process == 1:
             self._rows += rows
@@ -154,7 +181,7 @@ class Mmad(evaluate.Metric):  # type: ignore[misc]
         # evaluate's own `add` and `combine` name the inputs in the plural.
         given = {"predictions": prediction, "sources": source, "references": reference}
         given |= {name: others.pop(name) for name in _INPUTS if name in others}
-        _refuse(others, [*_INPUTS.values(), *_INPUTS])
+        refuse(others, [*_INPUTS.values(), *_INPUTS])
         if given["references"] is not None:
             given["references"] = [given["references"]]
         self.add_batch(
@@ -177,7 +204,7 @@ class Mmad(evaluate.Metric):  # type: ignore[misc]
         Raises RunStopped when the server refuses the run: the segments are to be given again,
         their finished replies come out of the cache.
         """
-        self._settings(options)
+        self._checked(options)
         rows = []
         if not (predictions is None and sources is None and references is None):
             rows = read_rows(predictions, sources, references)
@@ -197,7 +224,7 @@ class Mmad(evaluate.Metric):  # type: ignore[misc]
         return evaluate.MetricInfo(
             description=_DESCRIPTION,
             citation=_CITATION,
-            inputs_description=_KWARGS_DESCRIPTION + _option_lines(),
+            inputs_description=_KWARGS_DESCRIPTION + option_lines(),
             features=datasets.Features(
                 {"predictions": text, "references": datasets.Sequence(text), "sources": text}
             ),
@@ -213,9 +240,11 @@ class Mmad(evaluate.Metric):  # type: ignore[misc]
         folder = Path(self._data_dir_root, self.name, name)
         if self.num_process == 1 or _writable(folder):
             return str(folder)
-        user = os.getuid() if hasattr(os, "getuid") else "user"
-        substitute = Path(tempfile.gettempdir(), f"mmad-metric-{user}", name)
-        if not _writable(substitute, mode=0o700):
+        user = os.getuid() if hasattr(os, "getuid") else 0
+        own = Path(tempfile.gettempdir(), f"mmad-metric-{user}")
+        substitute = own / name
+        # Anybody may make folders there: ours is one that nobody else can read or own.
+        if not (_writable(own, mode=0o700) and own.stat().st_uid == user and _writable(substitute)):
             raise InputError(f"{folder} is not writable: give cache_dir, a folder that is")
         warnings.warn(
             f"{folder} is not writable: processes meet in {substitute}, which other machines do "
@@ -227,7 +256,7 @@ class Mmad(evaluate.Metric):  # type: ignore[misc]
     def _compute(
         self, *, predictions: Any, sources: Any, references: Any = None, **options: Any
     ) -> dict[str, Any]:
-        config, return_debates = self._settings(options)
+        config, return_debates = settings(self._options, self._checked(options))
         given = references if references and any(references) else None
         result = rate(sources, predictions, references=given, config=config)
         return result.to_dict(return_debates=return_debates)
@@ -249,59 +278,11 @@ class Mmad(evaluate.Metric):  # type: ignore[misc]
             Path(path).unlink(missing_ok=True)
             lock.release()
 
-    def _settings(self, options: Mapping[str, Any]) -> tuple[MMADConfig, bool]:
-        """The options of load and, stronger, of compute together."""
-        given, loaded = _checked(options, also=_INPUTS), dict(self._options)
-        if "lp" in given:
-            loaded = {name: loaded[name] for name in loaded if name not in _LANGUAGES}
-        elif any(name in given for name in _LANGUAGES):
-            loaded.pop("lp", None)
-        merged = {**loaded, **given}
-        return_debates = merged.pop("return_debates", False)
-        return MMADConfig.of(**merged), return_debates
-
-
-def _with_model(config_name: str | None, options: dict[str, Any]) -> dict[str, Any]:
-    if config_name is None or config_name == "default":
-        return options
-    if options.get("model") not in (None, config_name):
-        raise ConfigError(
-            f"config_name is short for model: {config_name!r} and {options['model']!r} are two"
-        )
-    return {**options, "model": config_name}
-
-
-def _checked(options: Mapping[str, Any], *, also: Iterable[str]) -> dict[str, Any]:
-    """The options that say something: None leaves an option alone, as everywhere.
-
-    Raises ConfigError for a name that is no option, with the nearest, `also` names included.
-    """
-    known = [*option_fields(), *_LANGUAGES, "return_debates"]
-    _refuse({name: None for name in options if name not in known}, [*known, *also])
-    given = {name: value for name, value in options.items() if value is not None}
-    if "lp" in given and any(name in given for name in _LANGUAGES):
-        raise ConfigError("give lp, or src_lang and tgt_lang, not both")
-    if not isinstance(given.get("return_debates", False), bool):
-        raise ConfigError(
-            f"return_debates: expected true or false, not {given['return_debates']!r}"
-        )
-    return given
-
-
-def _check_values(options: Mapping[str, Any]) -> None:
-    """Check options at load, where the languages may still be missing."""
-    values = {name: value for name, value in options.items() if name != "return_debates"}
-    if "lp" not in values and any(name not in values for name in _LANGUAGES):
-        values = {name: value for name, value in values.items() if name not in _LANGUAGES}
-        values["lp"] = "en-de"
-    MMADConfig.of(**values)
-
-
-def _refuse(unknown: Mapping[str, Any], known: Iterable[str]) -> None:
-    for name in unknown:
-        close = difflib.get_close_matches(name, list(known), n=1, cutoff=0.5)
-        hint = f"; did you mean {close[0]!r}?" if close else ""
-        raise ConfigError(f"unknown option {name!r}{hint}")
+    def _checked(self, options: Mapping[str, Any]) -> dict[str, Any]:
+        """Options of compute that go with those of load. Raises ConfigError."""
+        given = checked(options, also=_INPUTS)
+        settings(self._options, given)
+        return given
 
 
 def _writable(folder: Path, mode: int = 0o777) -> bool:
@@ -311,8 +292,3 @@ def _writable(folder: Path, mode: int = 0o777) -> bool:
     except OSError:
         return False
     return os.access(folder, os.W_OK)
-
-
-def _option_lines() -> str:
-    lines = [f"    {name}: {item.metadata['help']}" for name, item in option_fields().items()]
-    return "\n".join([*lines, "    src_lang, tgt_lang: instead of lp", ""])

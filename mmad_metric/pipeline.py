@@ -44,7 +44,7 @@ async def rate_segment(segment: Segment, method: Method) -> SegmentRating:
     known = without_call(segment, method.scheme)
     if known is not None:
         return known
-    meter = _Meter(method.model)
+    meter = _Meter(method.model, segment.repeat or 1)
     texts = (segment.source, segment.translation)
     context = StageContext(texts, method.prompts, method.config, meter)
     try:
@@ -108,10 +108,12 @@ def without_call(segment: Segment, scheme: WeightScheme) -> SegmentRating | None
 
 
 class _Meter:
-    """Counts what one segment uses, by role, failed calls included."""
+    """Counts what one segment uses, by role, failed calls included. Marks its requests with
+    the repeat that they are for."""
 
-    def __init__(self, inner: ChatModel) -> None:
+    def __init__(self, inner: ChatModel, repeat: int) -> None:
         self._inner = inner
+        self._repeat = repeat
         self._usage: dict[str, Usage] = {}
         self._models: set[str] = set()
         self._levels: set[str] = set()
@@ -119,7 +121,7 @@ class _Meter:
 
     async def complete(self, request: ChatRequest) -> Reply:
         try:
-            reply = await self._inner.complete(request)
+            reply = await self._inner.complete(replace(request, repeat=self._repeat))
         except SegmentFailure as failure:
             self._add(request.role, failure.usage or Usage())
             raise

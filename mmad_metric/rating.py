@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import Enum
@@ -17,7 +18,8 @@ class Segment:
     """One source and its translation by one system, texts exactly as given.
 
     system: the system's name ("" when there is just one); index: 0-based row within the
-    system; id, doc: the user's own names, if any.
+    system; id, doc: the user's own names, if any; repeat: which of several independent ratings
+    of the row this is for, from 1; None where a row is rated once.
     """
 
     source: str
@@ -27,6 +29,7 @@ class Segment:
     id: str | None = None
     doc: str | None = None
     reference: str | None = None
+    repeat: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,6 +129,8 @@ class SegmentRating:
     def __post_init__(self) -> None:
         if (self.score is None) != (self.status is not Status.SCORED):
             raise ValueError(f"a {self.status.value} segment with score {self.score}")
+        if self.score is not None and not (math.isfinite(self.score) and self.score <= 0):
+            raise ValueError(f"a score is a finite number of at most 0, not {self.score}")
         if (self.reason is None) != (self.status is not Status.UNSCORED):
             raise ValueError("an unscored segment has a reason, any other has none")
 

@@ -18,7 +18,9 @@ __all__ = ["modules_cache", "register"]
 # copy of the package's state.
 SHIM = "from mmad_metric.mmad import Mmad  # From: mmad-metric\n"
 SCRIPT = "mmad.py"
-METRIC = Path("evaluate_modules", "metrics", "evaluate-metric--mmad")
+PACKAGE = "evaluate_modules"
+METRIC = Path(PACKAGE, "metrics", "evaluate-metric--mmad")
+MARKER = "__init__.py"
 # evaluate takes every folder with a name of 64 characters for a version of the metric. Ours
 # never changes, so that an upgrade writes over what the last release wrote.
 VERSION = hashlib.sha256(b"mmad-metric").hexdigest()
@@ -28,17 +30,21 @@ def register(*, undo: bool = False) -> Path:
     """Write the file by which `evaluate.load("mmad")` finds this package, and return its path.
 
     It is found offline, and online as long as the Hub has no metric of that name. Any number
-    of processes may do this at once, any number of times. undo: remove it again.
+    of processes may do this at once, any number of times. Loading then writes nothing, so that
+    the cache may be read-only afterwards. undo: remove it again.
 
     Raises InputError when evaluate's cache of modules is not writable.
     """
-    folder = modules_cache().absolute() / METRIC / VERSION
+    cache = modules_cache().absolute()
+    folder = cache / METRIC / VERSION
     try:
         if undo:
             _remove(folder)
+            _remove_markers(cache)
         else:
             _write(folder)
             _make_newest(folder)
+            _write_markers(cache)
     except OSError as error:
         raise InputError(
             f"cannot {'remove' if undo else 'write'} {folder / SCRIPT}: "
@@ -96,11 +102,29 @@ def _remove(folder: Path) -> None:
     except FileNotFoundError:
         return
     shutil.rmtree(draft)
-    for parent in list(folder.parents)[: len(METRIC.parts)]:
+    for parent in list(folder.parents)[: len(METRIC.parts) - 1]:
         try:
             parent.rmdir()
         except OSError:  # others keep something there
             return
+
+
+def _write_markers(cache: Path) -> None:
+    """Empty files that evaluate makes where they are missing; where it may not, it fails."""
+    for package in (cache, cache / PACKAGE):
+        (package / MARKER).touch()
+
+
+def _remove_markers(cache: Path) -> None:
+    """Only where nothing else is left; whoever needs them makes them anew."""
+    for package in (cache / PACKAGE, cache):
+        held = {each.name for each in package.iterdir()} if package.is_dir() else set()
+        if not held <= {MARKER, "__pycache__"}:
+            return
+        (package / MARKER).unlink(missing_ok=True)
+        shutil.rmtree(package / "__pycache__", ignore_errors=True)
+        if package != cache and package.is_dir():
+            package.rmdir()
 
 
 def _draft_beside(folder: Path) -> Path:

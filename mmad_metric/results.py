@@ -11,19 +11,30 @@ from typing import Any
 from mmad_metric.chat import Usage
 from mmad_metric.mqm import MQMError
 from mmad_metric.rating import SegmentRating, Status
+from mmad_metric.repeats import RatedRow, RowScore, continues, noise
 from mmad_metric.scoring import WeightScheme, count_errors
 from mmad_metric.signature import Observed
 
 
 @dataclass
 class SystemTotals:
-    """Running totals of one system; memory grows with its distinct segments by a few bytes."""
+    """Running totals of one system; memory grows with its distinct segments by a few bytes.
+
+    n_segments, n_scored and reasons count rows, which may have several ratings; n_ratings,
+    n_ratings_scored, errors and usage count ratings. row: the last row so far; row_scores: every
+    row's score, or those of its repeats.
+    """
 
     name: str
     scheme: WeightScheme
     n_segments: int = 0
     n_scored: int = 0
     n_not_sampled: int = 0
+    n_ratings: int = 0
+    n_ratings_scored: int = 0
+    repeats: int = 1
+    row: RatedRow | None = None
+    row_scores: list[RowScore] = field(default_factory=list)
     reasons: Counter[str] = field(default_factory=Counter)
     examples: dict[str, str] = field(default_factory=dict)  # the first detail of each reason
     errors: Counter[str] = field(default_factory=Counter)
@@ -37,20 +48,41 @@ class SystemTotals:
     _seen: set[int] = field(default_factory=set)
 
     def add(self, rating: SegmentRating) -> None:
-        """Count one more row of this system."""
-        self.n_segments += 1
-        if rating.status is Status.NOT_SAMPLED:
-            self.n_not_sampled += 1
-            return
+        """Count one more rating: of a new row, or the next repeat of the last one."""
+        if self.row is not None and continues(self.row.segment, rating.segment):
+            self._count_row(self.row, -1)
+            self.row = RatedRow((*self.row.ratings, rating))
+            self.row_scores.pop()
+            self.repeats = max(self.repeats, len(self.row.ratings))
+        else:
+            self.row = RatedRow((rating,))
+        self._count_row(self.row, 1)
+        self.row_scores.append(self.row.scores)
+        if rating.status is not Status.NOT_SAMPLED:
+            self._add_rating(rating)
+
+    def _count_row(self, row: RatedRow, times: int) -> None:
+        """Count a row as it stands, or with -1 take it back."""
+        self.n_segments += times
+        score, reason = row.score, row.reason
+        if row.status is Status.NOT_SAMPLED:
+            self.n_not_sampled += times
+        elif score is not None:
+            self.n_scored += times
+            self._sum += times * Decimal(repr(score))
+        elif reason is not None:
+            self.reasons[reason.value] += times
+            if not self.reasons[reason.value]:
+                del self.reasons[reason.value]
+
+    def _add_rating(self, rating: SegmentRating) -> None:
+        self.n_ratings += 1
         self._add_usage(rating)
-        if rating.reason is not None:
-            self.reasons[rating.reason.value] += 1
-            if rating.detail:
-                self.examples.setdefault(rating.reason.value, rating.detail)
+        if rating.reason is not None and rating.detail:
+            self.examples.setdefault(rating.reason.value, rating.detail)
         if rating.score is None:
             return
-        self.n_scored += 1
-        self._sum += Decimal(repr(rating.score))
+        self.n_ratings_scored += 1
         self.errors.update(count_errors(rating.errors))
         for error in rating.errors:
             self._add_error(error)
@@ -65,7 +97,8 @@ class SystemTotals:
 
     def _add_usage(self, rating: SegmentRating) -> None:
         """A row that repeats an earlier pair was not paid for again."""
-        pair = hash((rating.segment.source, rating.segment.translation))
+        segment = rating.segment
+        pair = hash((segment.source, segment.translation, segment.repeat))
         if pair not in self._seen:
             self._seen.add(pair)
             for role, usage in rating.usage.items():
@@ -88,6 +121,23 @@ class SystemTotals:
         """Rows that were to be rated: all but those left out of the sample."""
         return self.n_segments - self.n_not_sampled
 
+    @property
+    def noise(self) -> float | None:
+        """Standard deviation between the repeats of a segment, in points; None where segments
+        were rated once."""
+        return noise(self.row_scores)
+
+    def repeated(self) -> dict[str, Any]:
+        """What is told besides where segments were rated several times; empty elsewhere."""
+        if self.repeats == 1:
+            return {}
+        return {
+            "repeats": self.repeats,
+            "n_ratings": self.n_ratings,
+            "n_ratings_scored": self.n_ratings_scored,
+            "noise_sd": self.noise,
+        }
+
     def to_dict(self) -> dict[str, Any]:
         """Plain values, as in results and in a run file's summary."""
         return {
@@ -97,6 +147,7 @@ class SystemTotals:
             "n_scored": self.n_scored,
             "n_unscored": self.n_unscored,
             "n_not_sampled": self.n_not_sampled,
+            **self.repeated(),
             "reasons": dict(sorted(self.reasons.items())),
             "n_major": self.errors["n_major"],
             "n_minor": self.errors["n_minor"],

@@ -6,10 +6,9 @@ the scheme has a cap. A system's score is the mean over its scored segments.
 
 from __future__ import annotations
 
-import hashlib
 import json
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
@@ -69,6 +68,22 @@ class WeightScheme:
         if self.critical < self.major:
             raise ConfigError(f"weights {self.name!r}: critical weighs less than major")
 
+    @property
+    def identity(self) -> str:
+        """For signatures: a shipped scheme's name, else the points themselves, such as
+        major=5,minor=1,critical=5,neutral=0,fluency/punctuation[minor]=0.1. Two schemes that
+        weigh alike have the same, whatever file or mapping they came from."""
+        for name, shipped in SCHEMES.items():
+            if replace(self, name=name) == shipped:
+                return name
+        points = [(name, getattr(self, name)) for name in ("major", "minor", "critical", "neutral")]
+        for rule in self.rules:
+            severity = f"[{rule.severity.value}]" if rule.severity else ""
+            points.append((rule.label + severity, rule.weight))
+        if self.cap is not None:
+            points.append(("cap", self.cap))
+        return ",".join(f"{name}={number.normalize():f}" for name, number in points)
+
     def weight(self, error: MQMError) -> Decimal:
         """The penalty points of one error, at least 0."""
         for rule in self.rules:
@@ -111,84 +126,92 @@ SCHEMES: dict[str, WeightScheme] = {
 }
 
 
-def load_scheme(name_or_path: str) -> WeightScheme:
-    """A scheme by name (mmad, wmt, gemba), or an own one from a JSON file.
+def load_scheme(name_or_table: str) -> WeightScheme:
+    """A scheme by name (mmad, wmt, gemba), or an own one from a JSON file or its text.
 
-    The file holds {"major": 5, "minor": 1, "critical": 10, "neutral": 0, "cap": 25,
+    The JSON is {"major": 5, "minor": 1, "critical": 10, "neutral": 0, "cap": 25,
     "rules": [{"label": "fluency/punctuation", "severity": "minor", "weight": 0.1}, …]}, all
     but major and minor optional (critical defaults to major). Raises ConfigError naming the
     file and the key.
     """
-    if name_or_path in SCHEMES:
-        return SCHEMES[name_or_path]
-    path = Path(name_or_path)
+    if name_or_table in SCHEMES:
+        return SCHEMES[name_or_table]
+    if name_or_table.lstrip().startswith("{"):
+        return _scheme_from_table("weights", "own", _read_table("weights", name_or_table))
+    path = Path(name_or_table)
     if not path.is_file():
         raise ConfigError(
-            f"weights {name_or_path!r}: no such scheme ({', '.join(SCHEMES)}) and no such file"
+            f"weights {name_or_table!r}: no such scheme ({', '.join(SCHEMES)}) and no such file"
         )
     try:
-        data = json.loads(path.read_text(encoding="utf-8"), parse_float=Decimal)
+        text = path.read_text(encoding="utf-8")
     except (OSError, ValueError) as error:
         raise ConfigError(f"{path}: not a JSON weight table ({error})") from None
-    return _scheme_from_table(path, data)
+    return _scheme_from_table(str(path), path.stem, _read_table(str(path), text))
 
 
-def _scheme_from_table(path: Path, data: object) -> WeightScheme:
+def _read_table(where: str, text: str) -> object:
+    try:
+        return json.loads(text, parse_float=Decimal)
+    except ValueError as error:
+        raise ConfigError(f"{where}: not a JSON weight table ({error})") from None
+
+
+def _scheme_from_table(where: str, name: str, data: object) -> WeightScheme:
     known = ("major", "minor", "critical", "neutral", "cap", "rules")
     if not isinstance(data, dict) or not {"major", "minor"} <= set(data):
-        raise ConfigError(f"{path}: expected an object with at least major and minor")
+        raise ConfigError(f"{where}: expected an object with at least major and minor")
     for key in data:
         if key not in known:
-            raise ConfigError(f"{path}: unknown key {key!r}; known are {', '.join(known)}")
-    major = _number(path, "major", data["major"])
+            raise ConfigError(f"{where}: unknown key {key!r}; known are {', '.join(known)}")
+    major = _number(where, "major", data["major"])
     cap = data.get("cap")
-    raw_rules = data.get("rules", [])
-    if not isinstance(raw_rules, list):
-        raise ConfigError(f"{path}: rules is a list of objects")
+    listed = data.get("rules", [])
+    if not isinstance(listed, list):
+        raise ConfigError(f"{where}: rules is a list of objects")
     return WeightScheme(
-        path.stem,
+        name,
         major=major,
-        minor=_number(path, "minor", data["minor"]),
-        critical=_number(path, "critical", data.get("critical", major)),
-        neutral=_number(path, "neutral", data.get("neutral", 0)),
-        cap=None if cap is None else _number(path, "cap", cap),
-        rules=tuple(_rule(path, number, rule) for number, rule in enumerate(raw_rules)),
+        minor=_number(where, "minor", data["minor"]),
+        critical=_number(where, "critical", data.get("critical", major)),
+        neutral=_number(where, "neutral", data.get("neutral", 0)),
+        cap=None if cap is None else _number(where, "cap", cap),
+        rules=tuple(_rule(where, f"rules[{number}]", rule) for number, rule in enumerate(listed)),
     )
 
 
-def _rule(path: Path, number: int, rule: object) -> WeightRule:
-    where = f"rules[{number}]"
+def _rule(where: str, key: str, rule: object) -> WeightRule:
     if not isinstance(rule, dict) or not {"label", "weight"} <= set(rule) <= {
         "label",
         "severity",
         "weight",
     }:
-        raise ConfigError(f"{path}: {where} has label, weight and, if wanted, severity")
+        raise ConfigError(f"{where}: {key} has label, weight and, if wanted, severity")
     severity = rule.get("severity")
     try:
         parsed = None if severity is None else Severity(str(severity).strip().lower())
     except ValueError:
-        raise ConfigError(f"{path}: {where}.severity {severity!r} is no severity") from None
-    label = _label(path, f"{where}.label", rule["label"])
-    return WeightRule(label, parsed, _number(path, f"{where}.weight", rule["weight"]))
+        raise ConfigError(f"{where}: {key}.severity {severity!r} is no severity") from None
+    label = _label(where, f"{key}.label", rule["label"])
+    return WeightRule(label, parsed, _number(where, f"{key}.weight", rule["weight"]))
 
 
-def _label(path: Path, key: str, value: object) -> str:
+def _label(where: str, key: str, value: object) -> str:
     """A dimension, or the canonical form of a label. A rule that fits nothing is a mistake."""
     text = str(value).strip().lower()
     if text in (*TYPOLOGY, NON_TRANSLATION, SOURCE_ISSUE, OTHER, LOCALE):
         return text
     known = parse_category(text, None)
     if known is None or "unknown_category" in known[2]:
-        raise ConfigError(f"{path}: {key} {value!r} is no label of an error")
+        raise ConfigError(f"{where}: {key} {value!r} is no label of an error")
     return str(known[0])
 
 
-def _number(path: Path, key: str, value: object) -> Decimal:
+def _number(where: str, key: str, value: object) -> Decimal:
     if isinstance(value, bool) or not isinstance(value, (int, Decimal)):
-        raise ConfigError(f"{path}: {key} is a number, not {value!r}")
+        raise ConfigError(f"{where}: {key} is a number, not {value!r}")
     if not 0 <= value <= HEAVIEST:
-        raise ConfigError(f"{path}: {key} is a number from 0 to {HEAVIEST}, not {value}")
+        raise ConfigError(f"{where}: {key} is a number from 0 to {HEAVIEST}, not {value}")
     return Decimal(value)
 
 
@@ -208,14 +231,6 @@ def scheme_table(scheme: WeightScheme) -> dict[str, Any]:
         for rule in scheme.rules
     ]
     return table
-
-
-def scheme_identity(scheme: WeightScheme) -> str:
-    """A shipped scheme's name; an own one's with a hash of its table, which may change any day."""
-    if SCHEMES.get(scheme.name) == scheme:
-        return scheme.name
-    table = json.dumps(scheme_table(scheme), sort_keys=True)
-    return f"{scheme.name}@{hashlib.sha256(table.encode()).hexdigest()[:12]}"
 
 
 def _plain(number: Decimal) -> int | float:

@@ -14,8 +14,9 @@ from mmad_metric.memory import RatingMemory, memory_identity
 from mmad_metric.packs import load_pack
 from mmad_metric.pipeline import Method
 from mmad_metric.rating import Segment, SegmentRating, Status
+from mmad_metric.repeats import repeated
 from mmad_metric.runner import rate_segments
-from mmad_metric.scoring import WeightScheme, load_scheme, scheme_identity, scheme_table
+from mmad_metric.scoring import WeightScheme, load_scheme, scheme_table
 from mmad_metric.signature import Observed, format_signature, signature_fields
 from mmad_metric.templates import Prompts, check_prompts
 from mmad_metric.version import __version__
@@ -44,7 +45,8 @@ class Plan:
             self.prompts.demo_pair,
             observed or Observed(),
         )
-        return fields | {"weights": scheme_identity(self.scheme)}
+        # What an own table holds moves scores, not what its file is called.
+        return {**fields, "weights": self.scheme.identity}
 
     def signature(self, observed: Observed | None = None, *, short: bool = False) -> str:
         return format_signature(self.signature_fields(observed), short=short)
@@ -80,7 +82,8 @@ class Session:
     connection: Connection
 
     async def rate(self, segments: Iterable[Segment], n_rows: int) -> AsyncGenerator[SegmentRating]:
-        """Ratings in input order; n_rows is the number of rows a system has."""
+        """Ratings in input order, a sampled row's repeats one after the other; n_rows is the
+        number of rows a system has."""
         plan, connection = self.plan, self.connection
         method = Method(plan.config, plan.prompts, plan.scheme, connection)
         memory = RatingMemory(connection.store, memory_identity(self._made_of()))
@@ -88,7 +91,7 @@ class Session:
         recalled: set[int] = set()  # ids of ratings in the window, alive until they are yielded
 
         def known(segment: Segment) -> SegmentRating | None:
-            if sampled is not None and segment.index not in sampled:
+            if _left_out(segment, sampled):
                 return SegmentRating(segment, Status.NOT_SAMPLED)
             rating = memory.recall(segment)
             if rating is not None:
@@ -96,7 +99,12 @@ class Session:
                 connection.count_hit(rating.total_usage.calls)
             return rating
 
-        async with aclosing(rate_segments(segments, method, known)) as ratings:
+        to_rate = (
+            each
+            for segment in segments
+            for each in repeated(segment, 1 if _left_out(segment, sampled) else plan.config.repeats)
+        )
+        async with aclosing(rate_segments(to_rate, method, known)) as ratings:
             async for rating in ratings:
                 if id(rating) in recalled:
                     recalled.remove(id(rating))
@@ -108,8 +116,14 @@ class Session:
         """What a rating depends on besides its texts."""
         config = self.plan.config
         servers = {role: resolve(config, role) for role in ROLES}
-        # Under these, full_debate and role addresses included, replies could differ.
-        return {**self.plan.to_dict(), "servers": servers, "files": self.connection.identities}
+        # Under these, full_debate and role addresses included, replies could differ. How often a
+        # segment is rated changes none of its ratings.
+        settings = {name: value for name, value in self.plan.to_dict().items() if name != "repeats"}
+        return {**settings, "servers": servers, "files": self.connection.identities}
+
+
+def _left_out(segment: Segment, sampled: frozenset[int] | None) -> bool:
+    return sampled is not None and segment.index not in sampled
 
 
 def _sampled_rows(config: MMADConfig, n_rows: int) -> frozenset[int] | None:
@@ -120,7 +134,10 @@ def _sampled_rows(config: MMADConfig, n_rows: int) -> frozenset[int] | None:
 
 
 @asynccontextmanager
-async def open_session(plan: Plan) -> AsyncIterator[Session]:
-    """Open servers, cache and limits; close them at the end. Raises ConfigError, InputError."""
-    async with connect(plan.config) as connection:
+async def open_session(plan: Plan, *, api_key: str | None = None) -> AsyncIterator[Session]:
+    """Open servers, cache and limits; close them at the end. api_key: see `connect`.
+
+    Raises ConfigError, InputError.
+    """
+    async with connect(plan.config, api_key=api_key) as connection:
         yield Session(plan, connection)

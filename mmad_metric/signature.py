@@ -18,8 +18,8 @@ _SHORT = {
     "lp": "lp", "model": "m", "served": "ms", "roles": "ro", "prompts": "p", "demos": "d",
     "strategy": "st", "topic": "to", "dispute": "di", "rounds": "r", "turns": "tu", "skip": "sk",
     "weights": "w", "temp": "te", "max_tokens": "mt", "structured": "so", "adapted": "ad",
-    "fold_system": "fs", "extra_body": "eb", "sample": "sa", "sample_seed": "ss", "scale": "sc",
-    "bs": "bs", "ar": "ar", "seed": "rs", "version": "v",
+    "fold_system": "fs", "extra_body": "eb", "sample": "sa", "sample_seed": "ss",
+    "repeats": "re", "scale": "sc", "bs": "bs", "ar": "ar", "seed": "rs", "version": "v",
 }  # fmt: skip
 _LONG = {short: long for long, short in _SHORT.items()}
 
@@ -69,6 +69,7 @@ def signature_fields(
         "extra_body": config.extra_body or "",
         "sample": "" if config.sample is None else str(config.sample),
         "sample_seed": "" if config.sample is None else str(config.seed),
+        "repeats": "" if config.repeats == 1 else str(config.repeats),
         "scale": _DIRECTION,
         "version": __version__,
     }

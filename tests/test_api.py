@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import asyncio
 import json
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 import mmad_metric
 from mmad_metric import ConfigError, InputError, MMADConfig, MMADResult, rate, rate_async
+from mmad_metric.signature import parse_signature
 from tests.annotator import KNOWN, Annotator
 from tests.loopback import LoopbackServer
 
@@ -35,6 +37,24 @@ def test_scores_spans_and_counts(server: LoopbackServer):
     assert (plain["n_major"], plain["n_minor"], plain["n_segments"]) == (2, 1, 3)
     assert [span["text"] for span in plain["spans"][0]] == ["Maus", "Das rote"]
     assert plain["debates"][0]["accuracy"]["agreed"] is False
+
+
+def test_weights_given_as_a_table_move_the_score_and_show_in_the_signature(
+    server: LoopbackServer, tmp_path: Path
+):
+    table = {"major": 7, "minor": 0.5}
+    (tmp_path / "mine.json").write_text(json.dumps(table))
+    results = [
+        rate(SOURCES, TRANSLATIONS, lp="en-de", base_url=server.url, model="m", weights=weights)
+        for weights in (table, str(tmp_path / "mine.json"), {"major": 5, "minor": 1})
+    ]
+    # The first segment has a major and a minor error, the last is empty: a major omission.
+    assert results[0].scores == results[1].scores == [-7.5, 0.0, -7.0]
+    shown = [parse_signature(result.signature)["weights"] for result in results]
+    assert shown[0] == shown[1] == "major=7,minor=0.5,critical=7,neutral=0"
+    assert shown[2] == "major=5,minor=1,critical=5,neutral=0"  # mmad has a rule more
+    with pytest.raises(ConfigError, match="weights: expected an object with at least major"):
+        rate(SOURCES, TRANSLATIONS, lp="en-de", base_url=server.url, weights={"major": 5})
 
 
 def test_ratings_arrive_one_by_one_in_order(server: LoopbackServer):

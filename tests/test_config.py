@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import json
 
 import pytest
 
@@ -59,6 +60,10 @@ def test_the_pair_may_come_as_two_languages():
         ({"extra_body": {"x": {1}}}, "extra_body"),
         ({"extra_body": {"x": float("nan")}}, "extra_body"),
         ({"extra_body": {"messages": []}}, "messages"),
+        ({"weights": {"major": float("inf")}}, "weights"),
+        ({"weights": {"major": {5}}}, "weights"),
+        ({"weights": {5: 1, "a": 2}}, "weights"),
+        ({"weights": [5, 1]}, "weights"),
         ({"sample": 0}, "sample"),
         ({"concurrency": 0}, "concurrency"),
         ({"use_cache": "yes"}, "use_cache"),
@@ -68,6 +73,35 @@ def test_a_bad_setting_is_refused_by_name(options: dict[str, object], named: str
     with pytest.raises(ConfigError) as caught:
         MMADConfig.of("en-de", **options)
     assert named in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("name", "meant"),
+    [
+        ("round", "rounds"),
+        ("max_token", "max_tokens"),
+        ("temp", "temperature"),
+        ("tgt_language", "tgt_lang"),
+        ("modle", "model"),
+        ("bogus", None),  # half of its letters are those of rounds
+        ("batch_size", None),
+        ("verbose", None),
+        ("xyz", None),
+        ("t", None),
+    ],
+)
+def test_an_unknown_name_is_explained_only_where_one_is_likely_meant(name: str, meant: str | None):
+    with pytest.raises(ConfigError) as caught:
+        MMADConfig.of("en-de", **{name: 1})
+    hint = f"; did you mean {meant!r}?" if meant else ""
+    assert str(caught.value) == f"unknown option {name!r}{hint}"
+
+
+def test_weights_may_be_a_table():
+    table = {"major": 10, "minor": 0.5, "rules": [{"label": "style", "weight": 0}]}
+    config = MMADConfig.of("en-de", weights=table)
+    assert json.loads(config.weights) == table
+    assert hash(config) == hash(MMADConfig.of("en-de", weights=dict(reversed(table.items()))))
 
 
 def test_a_pair_is_needed():

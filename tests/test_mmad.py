@@ -152,6 +152,7 @@ def test_added_segments_outlive_a_mistake_in_an_option_or_input(
         {"round": 2},
         {"rounds": 0},
         {"weights": "nonsense"},
+        {"prompts": "nonsense"},
         {"predictions": "Ja.", "sources": ["Yes."]},
     ]
     for mistake in mistakes:
@@ -175,6 +176,27 @@ def test_segments_of_a_stopped_run_do_not_mix_with_the_next() -> None:
         assert len(metric) == 0
         broken = False
         assert metric.compute(predictions=["Ja."], sources=["Yes."])["n_segments"] == 1
+
+
+def test_replies_of_a_stopped_run_are_not_paid_again() -> None:
+    broken = True
+    answered: list[list[str]] = [[], []]
+
+    def script(call: ReceivedCall) -> Answer:
+        if broken and "Es ist" in call.prompt:
+            return unauthorized()
+        answered[0 if broken else 1].append(call.prompt)
+        return NOTHING
+
+    with LoopbackServer(script) as server:
+        metric = Mmad(lp="en-de", base_url=server.url, concurrency=1)
+        with pytest.raises(RunStopped):
+            metric.compute(predictions=PREDICTIONS, sources=SOURCES)
+        broken = False
+        result = metric.compute(predictions=PREDICTIONS, sources=SOURCES)
+    assert result["n_scored"] == 3
+    assert answered[0]
+    assert not set(answered[0]) & set(answered[1])
 
 
 # -- options
@@ -217,6 +239,10 @@ MISTAKES: list[tuple[dict[str, Any], str]] = [
     ({"return_debate": True}, "did you mean 'return_debates'"),
     ({"scr_lang": "en"}, "did you mean 'src_lang'"),
     ({"xyzzy": 1}, "unknown option 'xyzzy'$"),
+    ({"bogus": 1}, "unknown option 'bogus'$"),
+    ({"weights": "nonsense"}, "weights 'nonsense': no such scheme"),
+    ({"weights": {"major": 5}}, "weights: expected an object with at least major and minor"),
+    ({"prompts": "nonsense"}, "nonsense"),
     ({"rounds": 99}, "rounds: 99 is not a whole number from 1 to 10"),
     ({"rounds": "3"}, "rounds: expected a whole number, not '3'"),
     ({"return_debates": "yes"}, "return_debates: expected true or false, not 'yes'"),

@@ -188,7 +188,8 @@ def test_ranks_fall_back_to_a_temporary_folder_and_say_so(
         first, second = ranks(server, wall)
     assert first.data_dir == second.data_dir
     assert Path(first.data_dir).is_relative_to(substitute)
-    assert Path(first.data_dir).stat().st_mode & 0o777 == 0o700
+    (own,) = substitute.iterdir()
+    assert own.stat().st_mode & 0o777 == 0o700
     result, _ = in_threads(
         [
             lambda: first.compute(predictions=["Ja."], sources=["Yes."]),
@@ -211,6 +212,10 @@ def test_evaluate_reads_the_imports_of_the_script_as_python_does() -> None:
         assert hint == name  # no comment on an import line, which pip would be told to install
         importlib.import_module(name)
     assert {"evaluate", "datasets", "mmad_metric"} <= {name for _, name, *_ in imports}
+    # A copy stands elsewhere, and keeps a second set of whatever a module keeps.
+    source = Path(mmad.__file__).read_text(encoding="utf-8")
+    assert "__file__" not in source
+    assert "global " not in source
     # evaluate takes the first metric class that it finds in the script.
     assert [
         each

@@ -155,8 +155,21 @@ def test_odd_but_present_texts_are_rated_like_any_other(text: str):
     assert (rating.score, len(chat.requests)) == (0.0, 4)
 
 
-@pytest.mark.parametrize("role", ["annotate", "pro", "con", "consensus", "judge"])
-def test_a_failure_anywhere_leaves_the_segment_unscored_with_its_reason_and_cost(role: str):
+# Two rounds call 4 agents (all are waited for), pro, con, the check, pro once more, the judge.
+# A row: who fails, the answered calls of 100 and 10 tokens before, the failed ones of 7 and 3.
+FAILURES: list[tuple[str, dict[str, int], int]] = [
+    ("annotate", {}, 4),
+    ("pro", {"annotate": 4}, 1),
+    ("con", {"annotate": 4, "pro": 1}, 1),
+    ("consensus", {"annotate": 4, "pro": 1, "con": 1}, 1),
+    ("judge", {"annotate": 4, "pro": 2, "con": 1, "consensus": 1}, 1),
+]
+
+
+@pytest.mark.parametrize(("role", "answered", "failed"), FAILURES, ids=[row[0] for row in FAILURES])
+def test_a_failure_anywhere_leaves_the_segment_unscored_with_its_reason_and_cost(
+    role: str, answered: dict[str, int], failed: int
+):
     script = finds(accuracy=[MAUS])
 
     def failing(request: ChatRequest) -> str | Exception:
@@ -166,7 +179,8 @@ def test_a_failure_anywhere_leaves_the_segment_unscored_with_its_reason_and_cost
 
     rating, _ = rate(failing, rounds=2)
     assert (rating.status, rating.score, rating.reason) == (Status.UNSCORED, None, Reason.REFUSAL)
-    assert rating.usage[role].prompt_tokens % 100 in (7, 28)
+    expected = {name: Usage(calls, 100 * calls, 0, 10 * calls) for name, calls in answered.items()}
+    assert rating.usage == {**expected, role: Usage(failed, 7 * failed, 0, 3 * failed)}
     assert rating.detail == "will not"
 
 

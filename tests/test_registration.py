@@ -55,7 +55,9 @@ def test_registering_again_changes_nothing_but_the_time(cache: Path) -> None:
     os.utime(path, (1, 1))
     assert register() == path
     assert path.stat().st_mtime > time.time() - 60
-    assert [file for file in cache.rglob("*") if file.is_file()] == [path]
+    markers = {cache / "__init__.py", cache / "evaluate_modules" / "__init__.py"}
+    assert {file for file in cache.rglob("*") if file.is_file()} == {path, *markers}
+    assert {marker.read_bytes() for marker in markers} == {b""}
     assert os.listdir(path.parent.parent) == [path.parent.name]
 
 
@@ -99,6 +101,13 @@ def test_undo_removes_all_that_was_written(cache: Path) -> None:
     path = register()
     assert register(undo=True) == path
     assert list(cache.rglob("*")) == []
+
+
+def test_undo_leaves_the_packages_of_others(cache: Path) -> None:
+    register()
+    (cache / "datasets_modules").mkdir()
+    register(undo=True)
+    assert {each.name for each in cache.iterdir()} == {"__init__.py", "datasets_modules"}
 
 
 def test_undo_leaves_what_others_wrote(cache: Path) -> None:
@@ -223,3 +232,46 @@ def test_many_processes_at_once_never_show_a_version_without_script(tmp_path: Pa
     assert [process.communicate()[0] for process in processes] == ["False\n"] * 4
     assert seen
     assert len(os.listdir(metric)) == 1
+
+
+READ_ONLY = """
+import os, sys
+import evaluate
+modules = os.environ["HF_MODULES_CACHE"]
+sys.dont_write_bytecode = True
+written = []
+
+def look(event, arguments):
+    if event == "os.mkdir" and os.path.isdir(arguments[0]):
+        return  # as os.makedirs does with a folder that is there
+    if event in ("os.mkdir", "os.rename", "os.remove") and modules in str(arguments[0]):
+        written.append((event, arguments))
+    if event == "open" and modules in str(arguments[0]) and str(arguments[1])[:1] in "wax":
+        written.append((event, arguments))
+
+sys.addaudithook(look)
+evaluate.load("mmad", lp="en-de", base_url="http://127.0.0.1:9/v1")
+print(written)
+"""
+
+
+def test_a_registered_cache_may_be_read_only_and_the_rest_of_the_home_unwritable(
+    tmp_path: Path,
+) -> None:
+    """F4. Loading opens nothing in it for writing, which even root's processes can tell."""
+    environment = {
+        **os.environ,
+        "HF_HOME": "/sys/x" if Path("/sys").is_dir() else str(tmp_path),
+        "HF_MODULES_CACHE": str(tmp_path / "modules"),
+        "PYTHONDONTWRITEBYTECODE": "1",
+    }
+    for script, said in ((ALONE, "False\n"), (READ_ONLY, "[]\n")):
+        done = subprocess.run(
+            [sys.executable, "-c", script],
+            env=environment,
+            cwd=tmp_path,
+            text=True,
+            capture_output=True,
+            check=False,
+        )
+        assert done.stdout == said, done.stderr

@@ -86,6 +86,30 @@ def test_an_own_table_is_read_and_a_scheme_survives_its_own_table(tmp_path: Path
         assert load_scheme(str(path)) == scheme
 
 
+def test_a_table_may_be_given_as_text_and_is_told_by_its_points(tmp_path: Path):
+    table = {
+        "major": 10, "minor": 0.5, "cap": 30,
+        "rules": [{"label": "fluency/punctuation", "severity": "minor", "weight": 0.10},
+                  {"label": "style", "weight": 0}],
+    }  # fmt: skip
+    (tmp_path / "mine.json").write_text(json.dumps(table))
+    schemes = [load_scheme(json.dumps(table)), load_scheme(str(tmp_path / "mine.json"))]
+    points = (
+        "major=10,minor=0.5,critical=10,neutral=0,fluency/punctuation[minor]=0.1,style=0,cap=30"
+    )
+    assert [scheme.identity for scheme in schemes] == [points] * 2
+    assert schemes[0].segment_score([error("style/awkward", "major")]) == 0.0
+
+
+def test_what_weighs_as_a_shipped_scheme_bears_its_name_and_nothing_else_does(tmp_path: Path):
+    for name, scheme in SCHEMES.items():
+        assert scheme.identity == load_scheme(json.dumps(scheme_table(scheme))).identity == name
+    (tmp_path / "wmt.json").write_text('{"major": 5, "minor": 2}')
+    assert (
+        load_scheme(str(tmp_path / "wmt.json")).identity == "major=5,minor=2,critical=5,neutral=0"
+    )
+
+
 @pytest.mark.parametrize(
     ("table", "named"),
     [
@@ -114,6 +138,11 @@ def test_a_bad_table_is_refused_naming_file_and_key(tmp_path: Path, table: str, 
         load_scheme(str(path))
     assert named in str(caught.value)
     assert "own" in str(caught.value)
+    if table.startswith("{"):
+        with pytest.raises(ConfigError) as caught:
+            load_scheme(table)
+        assert str(caught.value).startswith("weights")
+        assert named in str(caught.value)
 
 
 def test_an_unknown_scheme_names_the_known_ones():

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -11,7 +9,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mmad_metric.config import MMADConfig
-from mmad_metric.scoring import load_scheme, scheme_identity
 from mmad_metric.signature import (
     _SHORT,
     Observed,
@@ -110,15 +107,3 @@ def test_no_space_is_left_so_that_the_score_can_be_found_after_it():
     text = format_signature(fields_of(model="a = 5", extra_body={"top_p": 0.5}))
     assert " " not in text
     assert parse_signature(text)["model"] == "a = 5"
-
-
-def test_an_own_table_of_weights_shows_by_its_content(tmp_path: Path):
-    """The file may change; its name does not tell."""
-    identities = set()
-    for major in (5, 10):
-        path = tmp_path / "own.json"
-        path.write_text(json.dumps({"major": major, "minor": 1}))
-        identities.add(scheme_identity(load_scheme(str(path))))
-    assert len(identities) == 2
-    assert all(identity.startswith("own@") for identity in identities)
-    assert [scheme_identity(load_scheme(name)) for name in ("mmad", "wmt")] == ["mmad", "wmt"]

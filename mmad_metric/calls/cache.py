@@ -177,6 +177,8 @@ class CachedChat:
         for message in request.messages:
             parts.append(message.role.encode())
             parts.append(message.content.encode("utf-8", "surrogatepass"))
+        if request.repeat > 1:  # a first rating finds what runs without repeats have paid for
+            parts.append(str(request.repeat).encode())
         # Lengths first, so that no two lists of parts give the same bytes.
         lengths = array("Q", map(len, parts)).tobytes()
         return hashlib.blake2b(lengths + b"".join(parts), digest_size=24).digest()

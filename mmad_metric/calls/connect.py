@@ -30,6 +30,7 @@ class Connection:
 
     gate: Gate
     store: ReplyStore
+    api_key: str | None = field(default=None, repr=False)
     by_role: dict[str, ChatModel] = field(default_factory=dict)
     identities: list[str] = field(default_factory=list)  # of the servers, as in cache keys
     hits: int = 0
@@ -57,8 +58,11 @@ def role_prices(config: MMADConfig) -> Mapping[str, Price | None]:
 
 
 @asynccontextmanager
-async def connect(config: MMADConfig) -> AsyncIterator[Connection]:
+async def connect(config: MMADConfig, *, api_key: str | None = None) -> AsyncIterator[Connection]:
     """Open what the settings name, and close it at the end.
+
+    api_key: for the server that the settings name, in place of the environment's; a role with
+    a server of its own does not get it.
 
     Raises ConfigError before any call when a key, a price or a local model is missing.
     """
@@ -67,7 +71,7 @@ async def connect(config: MMADConfig) -> AsyncIterator[Connection]:
     async with AsyncExitStack() as stack:
         store = ReplyStore(cache_folder(config.cache) if config.use_cache else None)
         stack.callback(store.close)
-        connection = Connection(Gate(config.concurrency, max_cost), store)
+        connection = Connection(Gate(config.concurrency, max_cost), store, api_key)
         opened: dict[tuple[str, str | None], ChatModel] = {}
         for role in ROLES:
             target = resolve(config, role)
@@ -100,14 +104,21 @@ async def _open(
     bottom: ChatModel
     if local is None:
         server = base_url or ""
-        bottom = await stack.enter_async_context(OpenAIChat(_endpoint(config, model, base_url)))
+        endpoint = _endpoint(config, model, base_url)
+        if base_url == (config.base_url or os.environ.get("OPENAI_BASE_URL") or None):
+            endpoint = replace(endpoint, api_key=connection.api_key)
+        bottom = await stack.enter_async_context(OpenAIChat(endpoint))
     else:
         llama = stack.enter_context(LocalServer(local, concurrency=config.concurrency))
         server, endpoint = local.identity, _local_endpoint(config, llama)
         chat = await stack.enter_async_context(OpenAIChat(endpoint))
         bottom = LocalChat(chat, llama)
-    price = None if local else find_price(model, base_url)
-    limited = LimitedChat(bottom, connection.gate, config.max_tokens, price)
+    limited = LimitedChat(
+        bottom,
+        connection.gate,
+        config.max_tokens,
+        lambda: None if local else find_price(model, base_url),
+    )
     identity = identity_of(
         {
             "server": server.rstrip("/"),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from decimal import Decimal
 
@@ -96,12 +97,15 @@ class Gate:
 
 @dataclass(frozen=True, slots=True)
 class LimitedChat:
-    """Wraps a model so that each of its calls passes the gate."""
+    """Wraps a model so that each of its calls passes the gate.
+
+    price: finds the price list that its calls are counted by, when the first one is made.
+    """
 
     inner: ChatModel
     gate: Gate
     max_tokens: int
-    price: Price | None = None
+    price: Callable[[], Price | None] = lambda: None
 
     async def complete(self, request: ChatRequest) -> Reply:
         gate = self.gate
@@ -126,10 +130,12 @@ class LimitedChat:
                 raise
             finally:
                 gate.usage += usage
-                await gate.settle(worst, self.price.cost(usage) if self.price else Decimal(0))
+                price = self.price()
+                await gate.settle(worst, price.cost(usage) if price else Decimal(0))
             return reply
 
     def _worst_cost(self, request: ChatRequest) -> Decimal:
-        if self.gate.max_cost is None or self.price is None:
+        price = None if self.gate.max_cost is None else self.price()
+        if price is None:
             return Decimal(0)
-        return self.price.cost(worst_case(request, self.max_tokens))
+        return price.cost(worst_case(request, self.max_tokens))

@@ -1,11 +1,13 @@
-"""What calls cost: token prices from genai-prices, and a forecast of tokens from text."""
+"""What calls cost: token prices from genai-prices, and a forecast of tokens from text.
+
+The price lists load when the first price is asked for: a replay from the cache asks for none.
+"""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from decimal import Decimal
-
-import genai_prices
+from functools import lru_cache
 
 from mmad_metric.chat import ChatRequest, Message, Usage
 
@@ -20,24 +22,24 @@ class Price:
 
     def cost(self, usage: Usage) -> Decimal:
         """US dollars for these tokens, at least 0; cached prompt tokens at their own price."""
-        counted = genai_prices.Usage(
+        from genai_prices import Usage as Counted
+        from genai_prices import calc_price
+
+        counted = Counted(
             input_tokens=usage.prompt_tokens,
             cache_read_tokens=usage.cached_tokens,
             output_tokens=usage.completion_tokens,
         )
-        return _look_up(self, counted)
+        at_server = (
+            {"provider_api_url": self.api_url}
+            if self.provider is None
+            else {"provider_id": self.provider}
+        )
+        total: Decimal = calc_price(counted, model_ref=self.model, **at_server).total_price
+        return total
 
 
-def _look_up(price: Price, usage: genai_prices.Usage) -> Decimal:
-    if price.provider is not None:
-        return genai_prices.calc_price(
-            usage, model_ref=price.model, provider_id=price.provider
-        ).total_price
-    return genai_prices.calc_price(
-        usage, model_ref=price.model, provider_api_url=price.api_url
-    ).total_price
-
-
+@lru_cache(maxsize=64)
 def find_price(model: str, base_url: str | None) -> Price | None:
     """The price list that applies to a model at a server, None when it is not known.
 
@@ -46,7 +48,7 @@ def find_price(model: str, base_url: str | None) -> Price | None:
     """
     price = Price(model, "openai", None) if base_url is None else Price(model, None, base_url)
     try:
-        _look_up(price, genai_prices.Usage(input_tokens=1, output_tokens=1))
+        price.cost(Usage(calls=1, prompt_tokens=1, completion_tokens=1))
     except LookupError:
         return None
     return price

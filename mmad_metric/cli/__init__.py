@@ -12,9 +12,11 @@ from mmad_metric.errors import MMADError
 
 # Each takes the arguments after its name and returns the exit status.
 SUBCOMMANDS = {
+    "compare": ("mmad_metric.cli.compare", "run_compare"),
     "prompts": ("mmad_metric.cli.prompts", "run_prompts"),
     "local": ("mmad_metric.cli.local", "run_local"),
     "register": ("mmad_metric.cli.register", "run_register"),
+    "hub": ("mmad_metric.cli.hub", "run_hub"),
 }
 
 

@@ -22,9 +22,11 @@ from mmad_metric.config import MMADConfig, option_fields
 
 _EPILOG = f"""\
 subcommands (as the first argument):
+  mmad compare RUN …         compare systems from run files: tests, clusters, errors
   mmad prompts show|check    print or check the prompts
   mmad local setup           install the embedded model
   mmad register              make evaluate.load("mmad") work
+  mmad hub export|push       the metric as a Space of the Hugging Face Hub
 
 environment:
   OPENAI_API_KEY, OPENAI_BASE_URL   as the openai client uses them
@@ -46,15 +48,15 @@ _GROUPS = {
               "fold_system", "extra_body"),
     "method": ("prompts", "strategy", "topic", "dispute", "rounds", "turns", "full_debate",
                "skip_stages", "weights"),
-    "run": ("sample", "seed", "concurrency", "timeout", "max_retries", "reasks", "max_cost",
-            "cache"),
+    "run": ("sample", "seed", "repeats", "concurrency", "timeout", "max_retries", "reasks",
+            "max_cost", "cache"),
 }  # fmt: skip
 _FLAGS = {"role_models": "--role-model", "skip_stages": "--skip-stage"}
 _METAVARS = {
     "model": "MODEL", "base_url": "URL", "role_models": "ROLE=MODEL", "temperature": "T",
     "max_tokens": "N", "extra_body": "JSON", "prompts": "PACK", "rounds": "N", "weights": "SCHEME",
-    "sample": "N", "seed": "N", "concurrency": "N", "timeout": "S", "max_retries": "N",
-    "reasks": "N", "max_cost": "USD", "cache": "DIR",
+    "sample": "N", "seed": "N", "repeats": "K", "concurrency": "N", "timeout": "S",
+    "max_retries": "N", "reasks": "N", "max_cost": "USD", "cache": "DIR",
 }  # fmt: skip
 
 
@@ -65,8 +67,8 @@ def _temperature(text: str) -> float | str:
 _temperature.__name__ = "number or 'default'"
 _TYPES: dict[str, Any] = {
     "temperature": _temperature, "max_tokens": int, "rounds": int, "sample": int, "seed": int,
-    "concurrency": int, "timeout": float, "max_retries": int, "reasks": int, "max_cost": float,
-    "skip_stages": int,
+    "repeats": int, "concurrency": int, "timeout": float, "max_retries": int, "reasks": int,
+    "max_cost": float, "skip_stages": int,
 }  # fmt: skip
 
 

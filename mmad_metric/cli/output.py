@@ -10,6 +10,7 @@ from mmad_metric.cli.terminal import printable
 from mmad_metric.layouts import NAME, number
 from mmad_metric.mqm import MQMError, Side
 from mmad_metric.rating import SegmentRating, Status
+from mmad_metric.repeats import Stability
 from mmad_metric.results import SystemTotals
 
 
@@ -22,6 +23,14 @@ class Style:
 
     def number(self, score: float | None) -> str:
         return number(score, self.width)
+
+
+def stability_line(stability: Stability) -> str:
+    """How far the repeats agree on the order of the systems."""
+    return (
+        f"{stability.same_ranking} of {stability.repeats} repeats rank the systems as their mean "
+        f"does; {stability.pairs_kept:.1%} of all pairs stand as in the mean"
+    )
 
 
 def details(totals: SystemTotals) -> dict[str, Any]:
@@ -56,8 +65,9 @@ def span_lines(rating: SegmentRating, style: Style) -> str:
     """A segment for a person: texts, score, each error with its place."""
     segment = rating.segment
     name = f"{segment.system}:" if segment.system else ""
+    repeat = f", repeat {segment.repeat}" if segment.repeat else ""
     lines = [
-        f"[{name}{segment.index + 1}] {style.number(rating.score)}",
+        f"[{name}{segment.index + 1}{repeat}] {style.number(rating.score)}",
         f"  source:      {printable(segment.source)}",
         f"  translation: {printable(segment.translation)}",
     ]
@@ -80,6 +90,7 @@ def segment_dict(rating: SegmentRating) -> dict[str, Any]:
     return {
         "system": rating.segment.system,
         "index": rating.segment.index,
+        **({"repeat": rating.segment.repeat} if rating.segment.repeat else {}),
         "score": rating.score,
         "reason": rating.reason.value if rating.reason else None,
         "spans": [error.to_dict() for error in rating.errors],

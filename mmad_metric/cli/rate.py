@@ -24,6 +24,7 @@ from mmad_metric.cli.output import (
     segment_dict,
     segment_line,
     span_lines,
+    stability_line,
 )
 from mmad_metric.cli.rated import Rated, add_rated
 from mmad_metric.cli.terminal import tell
@@ -34,6 +35,7 @@ from mmad_metric.files.run_file import RunWriter, read_run
 from mmad_metric.layouts import DEFAULT_WIDTH
 from mmad_metric.local.model import SHIPPED_NOTICE, parse_local
 from mmad_metric.rating import SegmentRating, Status
+from mmad_metric.repeats import RatedRow, determinism_warning, ranking_stability
 from mmad_metric.results import SystemTotals, observed
 from mmad_metric.session import Plan, Session, open_session
 
@@ -49,7 +51,6 @@ class Run:
     inputs: Inputs
     writer: RunWriter | None
     totals: dict[str, SystemTotals]
-    scores: dict[str, list[float | None]]
     shown: list[dict[str, Any]] = field(default_factory=list)
     connection: Connection | None = None
 
@@ -57,12 +58,6 @@ class Run:
     def style(self) -> Style:
         width = self.options.width
         return Style(DEFAULT_WIDTH if width is None else width, self.options.short)
-
-    @property
-    def keeps_scores(self) -> bool:
-        """Whether single scores are needed at the end."""
-        options = self.options
-        return bool(options.confidence or options.paired_bs or options.paired_ar or options.detail)
 
     @property
     def done(self) -> int:
@@ -82,10 +77,9 @@ def run_rate(options: argparse.Namespace) -> int:
     # Before any call: what cannot be computed should cost nothing.
     found = overlap_findings(options, inputs)
     totals = {each.name: SystemTotals(each.name, plan.scheme) for each in inputs.systems}
-    scores: dict[str, list[float | None]] = {each.name: [] for each in inputs.systems}
     with ExitStack() as stack:
         writer = stack.enter_context(RunWriter(options.output)) if options.output else None
-        return _rate(Run(options, plan, inputs, writer, totals, scores), found)
+        return _rate(Run(options, plan, inputs, writer, totals), found)
 
 
 def _check_output(options: argparse.Namespace) -> None:
@@ -117,6 +111,8 @@ def _notices(plan: Plan, inputs: Inputs, options: argparse.Namespace) -> list[st
         notices.append("the input is empty: there is nothing to rate")
     if not plan.config.use_cache:
         notices.append("no cache: an interrupted run starts from the beginning")
+    if (doubt := determinism_warning(plan.config)) is not None:
+        notices.append(doubt)
     if plan.prompts.demo_pair != str(plan.config.lp):
         notices.append(
             f"no demonstrations for {plan.config.lp}: those of {plan.prompts.demo_pair} are used"
@@ -176,13 +172,14 @@ async def _rate_all(run: Run, session: Session) -> None:
     silent = run.options.quiet or not sys.stderr.isatty()
     with tqdm(total=run.inputs.total, unit="seg", disable=silent, file=sys.stderr) as bar:
         async for rating in session.rate(run.inputs.segments(), run.inputs.n_rows):
-            run.totals[rating.segment.system].add(rating)
-            if run.keeps_scores:
-                run.scores[rating.segment.system].append(rating.score)
+            totals = run.totals[rating.segment.system]
+            totals.add(rating)
             if run.writer is not None:
                 run.writer.write_rating(rating)
-            _print_segment(run, rating)
-            bar.update()
+            is_last = rating.segment.repeat in (None, run.plan.config.repeats)
+            if is_last and totals.row is not None:
+                _print_row(run, totals.row)
+                bar.update()
             if run.options.strict and rating.status is Status.UNSCORED:
                 segment = rating.segment
                 raise RunStopped(
@@ -191,17 +188,25 @@ async def _rate_all(run: Run, session: Session) -> None:
                 )
 
 
-def _print_segment(run: Run, rating: SegmentRating) -> None:
+def _print_row(run: Run, row: RatedRow) -> None:
+    """A segment whose ratings are all there."""
     options = run.options
     if options.sentence_level:
         named = len(run.totals) > 1
-        line = segment_line(rating, run.style, bare=options.score_only, named=named)
+        line = segment_line(row.as_rating(), run.style, bare=options.score_only, named=named)
+        if row.deviation is not None and not options.score_only:
+            line += f" (sd {run.style.number(row.deviation)} over {len(row.known)} repeats)"
         tqdm.write(line, file=sys.stdout)
-    elif options.show_spans and rating.status is not Status.NOT_SAMPLED:
-        if options.format == "json":
-            run.shown.append(segment_dict(rating))
-        else:
-            tqdm.write(span_lines(rating, run.style), file=sys.stdout)
+    elif options.show_spans and row.status is not Status.NOT_SAMPLED:
+        for rating in row.ratings:
+            _print_spans(run, rating)
+
+
+def _print_spans(run: Run, rating: SegmentRating) -> None:
+    if run.options.format == "json":
+        run.shown.append(segment_dict(rating))
+    else:
+        tqdm.write(span_lines(rating, run.style), file=sys.stdout)
 
 
 def _summary(run: Run) -> dict[str, Any]:
@@ -215,7 +220,7 @@ def _summary(run: Run) -> dict[str, Any]:
 def _print_result(run: Run, found: Findings) -> None:
     systems = list(run.totals.values())
     signature = run.plan.signature_fields(observed(systems))
-    scores, rows = list(run.scores.values()), run.inputs.row_numbers
+    scores, rows = [each.row_scores for each in systems], run.inputs.row_numbers
     add_rated(run.options, Rated(systems, scores, rows, signature, run.style), found)
     print_findings(run.options, run.inputs, found, run.shown if run.options.show_spans else None)
 
@@ -232,7 +237,13 @@ def _account(run: Run) -> list[str]:
         f"{usage.completion_tokens} completion tokens, {_spent(run, connection)}"
     )
     lines = [paid]
+    stability = ranking_stability([each.row_scores for each in run.totals.values()])
+    if stability is not None and run.plan.config.repeats > 1:
+        lines.append(stability_line(stability))
     for each in run.totals.values():
+        lost = each.n_ratings - each.n_ratings_scored
+        if each.repeats > 1 and lost:
+            lines.append(f"{each.name}: {lost} of {each.n_ratings} ratings unscored")
         if each.n_unscored:
             lines.append(f"{each.name}: {each.n_unscored} of {each.n_rated} segments unscored")
         for reason, count in sorted(each.reasons.items()):
@@ -243,7 +254,8 @@ def _account(run: Run) -> list[str]:
 
 def _spent(run: Run, connection: Connection) -> str:
     config = run.plan.config
-    if parse_local(config.model) is not None and not config.role_models:
+    is_free = parse_local(config.model) is not None and not config.role_models
+    if is_free or not connection.gate.usage.calls:
         return "no cost"
     if None in role_prices(config).values():
         return "cost unknown (no price list for this model at this server)"

@@ -12,6 +12,7 @@ from mmad_metric.cli.findings import Findings
 from mmad_metric.cli.output import Style, counts_beside, details
 from mmad_metric.cli.resampling import PairedTest, Seed, compare_systems, interval
 from mmad_metric.layouts import NAME, number, shown_score
+from mmad_metric.repeats import RowScore, row_mean
 from mmad_metric.results import SystemTotals
 from mmad_metric.scoring import mean
 from mmad_metric.signature import format_signature, resampled
@@ -19,11 +20,11 @@ from mmad_metric.signature import format_signature, resampled
 
 @dataclass(frozen=True, slots=True)
 class Rated:
-    """What rating gave. scores: of each system's segments, if they were kept; rows: where they
+    """What rating gave. scores: of each system's segments; rows: where they
     stand in the whole test set; signature: its keys and values."""
 
     systems: Sequence[SystemTotals]
-    scores: Sequence[Sequence[float | None]]
+    scores: Sequence[Sequence[RowScore]]
     rows: Sequence[int]
     signature: Mapping[str, str]
     style: Style
@@ -76,7 +77,7 @@ def _add_parts(rated: Rated, found: Findings) -> None:
     """MMAD's means on the parts that -d tells apart, over what was rated of them."""
     by_row = dict(zip(rated.rows, rated.scores[0], strict=True))
     for part in found.parts:
-        scores = [by_row[row] for row in part.rows if row in by_row]
+        scores = [row_mean(by_row[row]) for row in part.rows if row in by_row]
         scored = [score for score in scores if score is not None]
         text = f"{number(mean(scored), rated.style.width)} {len(scored)}/{len(scores)} scored"
         part.scores.append((NAME, text))

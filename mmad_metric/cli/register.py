@@ -1,4 +1,4 @@
-"""`mmad register`: make `evaluate.load("mmad")` work offline, from any folder."""
+"""`mmad register`: make `evaluate.load("mmad")` work from any folder, offline too."""
 
 from __future__ import annotations
 
@@ -11,7 +11,14 @@ from mmad_metric.registration import register
 
 def run_register(arguments: Sequence[str]) -> int:
     """The subcommand; returns the exit status."""
-    parser = argparse.ArgumentParser(prog="mmad register", description=__doc__)
+    parser = argparse.ArgumentParser(
+        prog="mmad register",
+        description='Make evaluate.load("mmad") work from any folder, offline too.',
+        epilog="Writes one line into the modules cache of evaluate ($HF_MODULES_CACHE, else "
+        "$HF_HOME/modules), which imports the installed package: an upgrade needs nothing more. "
+        "Any number of processes may do it at once. Offline, set HF_EVALUATE_OFFLINE=1. More in "
+        "docs/evaluate.md.",
+    )
     parser.add_argument("--undo", action="store_true", help="remove what it wrote")
     options = parser.parse_args(arguments)
     path = register(undo=options.undo)

@@ -11,11 +11,12 @@ from typing import TYPE_CHECKING, Literal
 
 from mmad_metric.cli.columns import Cell
 from mmad_metric.errors import ConfigError
+from mmad_metric.repeats import RowScore, row_mean
 
 if TYPE_CHECKING:
     from mmad_metric.stats import Interval
 
-Scores = Sequence[float | None]
+Scores = Sequence[RowScore]
 DEFAULT_TRIALS = {"bs": 1000, "ar": 10_000}
 
 
@@ -64,7 +65,7 @@ def interval(scores: Scores, n: int, seed: Seed) -> tuple[float, float] | None:
     """Centre and half width of the 95% interval, None where nothing is scored."""
     from mmad_metric.stats import confidence
 
-    if all(score is None for score in scores):
+    if all(row_mean(score) is None for score in scores):
         return None
     return _centred(confidence(scores, n, seed.value))
 
@@ -87,8 +88,8 @@ def compare_systems(
     middle = interval(theirs, test.trials, seed) if bootstrap else None
     cells = [_with_interval(baseline, middle)]
     for cell, mine in systems[1:]:
-        common = sum(a is not None and b is not None for a, b in zip(theirs, mine, strict=True))
-        if not common:
+        pairs = zip(map(row_mean, theirs), map(row_mean, mine), strict=True)
+        if all(None in pair for pair in pairs):
             cells.append(replace(cell, more={"n_common": 0, "difference": None}))
             continue
         found = paired(theirs, mine, test.method, test.trials, seed.value)

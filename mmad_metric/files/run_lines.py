@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Mapping, Sequence
+from functools import lru_cache
 from typing import Any, TypeVar
 
 from mmad_metric.chat import Usage
@@ -21,6 +22,7 @@ from mmad_metric.rating import (
 
 _T = TypeVar("_T")
 _NOT_GIVEN: Any = object()
+_USUAL = ("error_span", "category", "severity", "is_source_error")
 
 
 def segment_line(rating: SegmentRating) -> dict[str, Any]:
@@ -29,6 +31,7 @@ def segment_line(rating: SegmentRating) -> dict[str, Any]:
     every reader looks for."""
     segment = rating.segment
     line: dict[str, Any] = {"type": "segment", "system": segment.system, "index": segment.index}
+    _put(line, "repeat", segment.repeat)
     _put(line, "id", segment.id)
     _put(line, "doc", segment.doc)
     line["source"] = segment.source
@@ -60,6 +63,7 @@ def parse_segment_line(line: Mapping[str, Any]) -> SegmentRating:
             id=_get(line, "id", str, None),
             doc=_get(line, "doc", str, None),
             reference=_get(line, "reference", str, None),
+            repeat=_repeat(line),
         )
         reason = _get(line, "reason", str, None)
         return SegmentRating(
@@ -85,6 +89,13 @@ def parse_segment_line(line: Mapping[str, Any]) -> SegmentRating:
         raise InputError(f"not a segment line: {error} is missing") from None
     except (TypeError, ValueError, AttributeError) as error:
         raise InputError(f"not a segment line: {error}") from None
+
+
+def _repeat(line: Mapping[str, Any]) -> int | None:
+    repeat: int | None = _get(line, "repeat", int, None)
+    if repeat is not None and repeat < 1:
+        raise InputError(f"not a segment line: 'repeat' is {repeat}, not a number from 1")
+    return repeat
 
 
 def _error(line: dict[str, Any]) -> MQMError:
@@ -167,6 +178,11 @@ def _annotations(line: Mapping[str, Any], key: str) -> tuple[Annotation, ...]:
 
 
 def _annotation(line: Mapping[str, Any]) -> Annotation:
+    if len(line) == len(_USUAL):
+        values: Any = tuple(map(line.get, _USUAL))
+        # Exact types: to the memory behind it, 1 and True are the same.
+        if tuple(map(type, values)) == (str, str, str, bool):
+            return _usual_annotation(values)
     dimension, _, subcategory = _get(
         line, "read_as" if "read_as" in line else "category", str
     ).partition("/")
@@ -178,6 +194,16 @@ def _annotation(line: Mapping[str, Any]) -> Annotation:
         raw_category=_get(line, "raw_category", str, None),
         raw_severity=_get(line, "raw_severity", str, None),
         flags=_strings(line, "flags"),
+    )
+
+
+@lru_cache(maxsize=4096)
+def _usual_annotation(values: tuple[str, str, str, bool]) -> Annotation:
+    """An annotation without rare fields. A debate repeats the same few over and over."""
+    span, label, severity, is_source_error = values
+    dimension, _, subcategory = label.partition("/")
+    return Annotation(
+        span, Category(dimension, subcategory or None), Severity(severity), is_source_error
     )
 
 

@@ -35,6 +35,7 @@ MISSING = object()
 _YES = frozenset(("true", "yes", "1", "y"))
 _NO = frozenset(("false", "no", "0", "n", ""))
 _MAX_LABEL = 200  # characters of a label that are read
+MAX_QUOTATION = 20_000  # of a quotation: longer than any segment, it goes into later prompts
 _MAX_DIGITS = 9  # of an item's number
 _MAX_STRINGS = 2  # JSON inside a JSON string, and once more
 
@@ -202,6 +203,14 @@ def _category_said(item: dict[str, Any]) -> object:
 
 
 def _span(said: object) -> tuple[str, tuple[str, ...]]:
+    """The quoted words, cut where no segment is as long."""
+    words, flags = _whole_span(said)
+    if len(words) > MAX_QUOTATION:
+        return words[:MAX_QUOTATION], (*flags, "cut_quotation")
+    return words, flags
+
+
+def _whole_span(said: object) -> tuple[str, tuple[str, ...]]:
     """The quoted words as they are, blanks included; parts are joined by an ellipsis."""
     if isinstance(said, str):
         words = sound(said)

@@ -5,9 +5,10 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from typing import Any
 
-from mmad_metric.chat import ChatRequest, Message
+from mmad_metric.chat import ChatRequest, Message, ReplySchema
 from mmad_metric.servers.endpoint import LEVELS, Endpoint
 
 # Parts of a request that a server may refuse, as `refusals` names them.
@@ -113,23 +114,44 @@ def folded(messages: Sequence[Message]) -> list[Message]:
     return [Message("user", f"{system.content}\n\n{first.content}"), *rest]
 
 
-def request_body(endpoint: Endpoint, dialect: Dialect, request: ChatRequest) -> dict[str, Any]:
-    """The fields of a chat call: no more than needed, since some servers refuse unknown ones."""
-    messages = folded(request.messages) if dialect.fold_system else request.messages
-    body: dict[str, Any] = {
-        "model": endpoint.model,
-        "messages": [{"role": item.role, "content": item.content} for item in messages],
-    }
+def request_fields(
+    endpoint: Endpoint, dialect: Dialect, schema: ReplySchema, room: int
+) -> dict[str, Any]:
+    """The fields of a chat call beside its messages: no more than needed, since some servers
+    refuse unknown ones."""
+    body: dict[str, Any] = {"model": endpoint.model}
     if dialect.temperature:
         body["temperature"] = endpoint.temperature
     if dialect.token_names:
-        body[dialect.token_names[0]] = endpoint.max_tokens * request.room
+        body[dialect.token_names[0]] = endpoint.max_tokens * room
     if dialect.level == "json_schema":
-        schema = {"name": request.schema.name, "strict": True, "schema": request.schema.json_schema}
-        body["response_format"] = {"type": "json_schema", "json_schema": schema}
+        shape = {"name": schema.name, "strict": True, "schema": schema.json_schema}
+        body["response_format"] = {"type": "json_schema", "json_schema": shape}
     elif dialect.level == "json_object":
         body["response_format"] = {"type": "json_object"}
     return body | dict(endpoint.extra_body or {})
+
+
+def request_bytes(endpoint: Endpoint, dialect: Dialect, request: ChatRequest) -> bytes:
+    """The body of a chat call, JSON in UTF-8.
+
+    Put together from parts that repeat from call to call, the demonstrations above all: each
+    is encoded once.
+    """
+    messages = folded(request.messages) if dialect.fold_system else request.messages
+    fields = _fields_bytes(endpoint, dialect, request.schema, request.room)
+    listed = b", ".join(map(_message_bytes, messages))
+    return fields[:-1] + b', "messages": [' + listed + b"]}"
+
+
+@lru_cache(maxsize=64)
+def _fields_bytes(endpoint: Endpoint, dialect: Dialect, schema: ReplySchema, room: int) -> bytes:
+    return encode(request_fields(endpoint, dialect, schema, room))
+
+
+@lru_cache(maxsize=512)
+def _message_bytes(message: Message) -> bytes:
+    return encode({"role": message.role, "content": message.content})
 
 
 def encode(body: dict[str, Any]) -> bytes:

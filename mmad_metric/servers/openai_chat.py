@@ -1,50 +1,41 @@
-"""The one room with a door to paid servers: a ChatModel over the official openai client."""
+"""A ChatModel over an OpenAI-compatible server: its dialect is learnt, its answers are read."""
 
 from __future__ import annotations
 
 import asyncio
 import logging
 import os
-from collections.abc import Awaitable, Callable
-from http import HTTPStatus
 from types import TracebackType
-from typing import Any, final
-
-import openai
+from typing import final
 
 from mmad_metric import addresses
-from mmad_metric.addresses import CHAT_PATH
 from mmad_metric.chat import ChatRequest, Reply, Usage
 from mmad_metric.errors import ConfigError
+from mmad_metric.servers.client import Line
 from mmad_metric.servers.completions import Completion, PromptWatch, read_completion
 from mmad_metric.servers.dialect import (
     SYSTEM,
     Dialect,
     check_messages,
-    encode,
     first_dialect,
     probes,
-    request_body,
+    request_bytes,
     without,
 )
 from mmad_metric.servers.endpoint import Endpoint
-from mmad_metric.servers.refusals import Kind, Problem, Trouble, read_problem, understand
+from mmad_metric.servers.refusals import Kind, Problem, Trouble, understand
 from mmad_metric.servers.verdicts import Verdicts
 
 __all__ = ["Endpoint", "OpenAIChat"]
 
 log = logging.getLogger(__name__)
 
-CONNECT_TIMEOUT = 30.0
-# Below the five seconds after which common servers hang up on idle connections themselves.
-KEEP_IDLE = 4.0
 # The client does not retry a 200 whose body is broken: these are the waits before we do.
 BROKEN_BODY_WAITS = (0.5, 1.0)
 # More than there are parts that a server can refuse; a server that still objects is at odds
 # with itself.
 MOST_ADAPTATIONS = 10
 NO_KEY = "none-needed"
-NEVER_RETRIED = (Kind.OUT_OF_MONEY, Kind.PART, Kind.VALUE, Kind.EXTRA, Kind.FILTERED, Kind.TOO_LONG)
 
 
 @final
@@ -75,7 +66,7 @@ class OpenAIChat:
         self._understood: set[tuple[str, Dialect]] = set()
         self._probed = False
         self._watch = PromptWatch()
-        self._line: _Line | None = None
+        self._line: Line | None = None
         if self._address.query:
             addresses.hide_queries_in_logs()
 
@@ -195,7 +186,7 @@ class OpenAIChat:
         self, request: ChatRequest, dialect: Dialect
     ) -> tuple[Completion | Trouble, Usage]:
         """One request in one dialect, asked again when the reply's body is broken."""
-        content = encode(request_body(self._endpoint, dialect, request))
+        content = request_bytes(self._endpoint, dialect, request)
         extras = tuple(self._endpoint.extra_body or ())
         usage = Usage()
         for wait in (*BROKEN_BODY_WAITS, None):
@@ -214,10 +205,10 @@ class OpenAIChat:
                 await asyncio.sleep(wait)
         return trouble, usage
 
-    def _open_line(self) -> _Line:
+    def _open_line(self) -> Line:
         loop = asyncio.get_running_loop()
         if self._line is None or self._line.loop is not loop:
-            self._line = _Line(self._endpoint, self._address, self._key, loop)
+            self._line = Line(self._endpoint, self._address, self._key, loop)
         return self._line
 
 
@@ -237,109 +228,3 @@ def _find_key(endpoint: Endpoint, address: addresses.Address, *, own_server: boo
     if not (key.isascii() and key.isprintable()):
         raise ConfigError("the API key holds characters that no HTTP header may hold")
     return key
-
-
-class _Line:
-    """The connections to a server from one event loop."""
-
-    def __init__(
-        self,
-        endpoint: Endpoint,
-        address: addresses.Address,
-        key: str,
-        loop: asyncio.AbstractEventLoop,
-    ) -> None:
-        self.loop = loop
-        self.probing = asyncio.Lock()
-        self._extras = tuple(endpoint.extra_body or ())
-        self._client = _open_client(endpoint, address, key, self._settle_retry)
-
-    async def close(self) -> None:
-        if self.loop is asyncio.get_running_loop():
-            await self._client.close()
-
-    async def post(self, content: bytes) -> bytes | Problem | Trouble:
-        """The body of a 200, or what went wrong after the client's retries.
-
-        A value and no exception: the client's errors hold the request with its key, and must
-        not be chained to ours.
-        """
-        try:
-            return await self._client.post(CHAT_PATH, cast_to=bytes, content=content)
-        except openai.APIStatusError as error:
-            return _read_response(error.response, error.body)
-        except openai.APIConnectionError as error:
-            return _connection_trouble(error)
-        except Exception as error:
-            # One transport lets its own errors for broken HTTP through.
-            if type(error).__module__.partition(".")[0] not in ("aiohttp", "httpx2", "httpx"):
-                raise
-            return Trouble(Kind.CONNECTION, f"broken HTTP ({type(error).__name__})")
-
-    async def _settle_retry(self, response: Any) -> None:
-        """Tells the client, in the header that it obeys, which errors no retry will cure."""
-        if response.status_code == HTTPStatus.NOT_IMPLEMENTED:
-            response.headers["x-should-retry"] = "false"
-        elif response.status_code in (429, 500):
-            await response.aread()
-            try:
-                payload = response.json()
-            except ValueError:
-                return
-            if understand(_read_response(response, payload), self._extras).kind in NEVER_RETRIED:
-                response.headers["x-should-retry"] = "false"
-
-
-def _read_response(response: Any, payload: object) -> Problem:
-    later = "retry-after" in response.headers or "retry-after-ms" in response.headers
-    return read_problem(response.status_code, payload, try_later=later)
-
-
-def _connection_trouble(error: BaseException) -> Trouble:
-    """Timeout or no connection? One transport calls both a timeout; their cause tells."""
-    causes: list[BaseException] = []
-    cause = error.__cause__ or error.__context__
-    while cause is not None:
-        causes.append(cause)
-        cause = cause.__cause__ or cause.__context__
-    if any(isinstance(one, (TimeoutError, asyncio.TimeoutError)) for one in causes):
-        return Trouble(Kind.TIMEOUT, "")
-    return Trouble(Kind.CONNECTION, str(causes[0]) if causes else "")
-
-
-def _open_client(
-    endpoint: Endpoint,
-    address: addresses.Address,
-    key: str,
-    on_response: Callable[[Any], Awaitable[None]],
-) -> openai.AsyncOpenAI:
-    # The client's default keeps 100 idle connections at most and gives a connection 5 seconds:
-    # both too little for a burst of calls.
-    limits = type(openai.DEFAULT_CONNECTION_LIMITS)(
-        max_connections=endpoint.concurrency,
-        max_keepalive_connections=endpoint.concurrency,
-        keepalive_expiry=KEEP_IDLE,
-    )
-    settings: dict[str, Any] = {
-        "limits": limits,
-        "event_hooks": {"response": [on_response]},
-        # A proxy of the environment is for the world outside, not for this machine.
-        "trust_env": not address.is_loopback,
-    }
-    try:
-        # Needs the extra openai[aiohttp]; a third of the other transport's time per call.
-        http = openai.DefaultAioHttpClient(**settings)
-    except RuntimeError:
-        http = openai.DefaultAsyncHttpxClient(**settings)
-    shared: dict[str, Any] = {
-        "api_key": key,
-        "base_url": address.url,
-        "max_retries": endpoint.max_retries,
-        "timeout": openai.Timeout(endpoint.timeout, connect=CONNECT_TIMEOUT, pool=None),
-        "default_headers": address.headers,
-        "default_query": address.query,
-        "http_client": http,
-    }
-    if address.api_version is None:
-        return openai.AsyncOpenAI(**shared)
-    return openai.AsyncAzureOpenAI(api_version=address.api_version, **shared)

@@ -37,7 +37,7 @@ def run_many(inner: Slow, count: int, **limits: object) -> tuple[Gate, list[obje
     async def main() -> tuple[Gate, list[object]]:
         gate = Gate(int(str(limits.get("concurrency", 4))), limits.get("max_cost"))  # type: ignore[arg-type]
         price = find_price("gpt-4o-mini", None)
-        chat = LimitedChat(inner, gate, 1000, price)
+        chat = LimitedChat(inner, gate, 1000, lambda: price)
         results = await asyncio.gather(
             *(chat.complete(ask("x" * 4000 + str(n))) for n in range(count)),
             return_exceptions=True,

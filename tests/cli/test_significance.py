@@ -141,3 +141,13 @@ def test_a_seed_that_is_none_is_refused(
     monkeypatch.setenv("SACREBLEU_SEED", "many")
     ran = mmad(*base(server, "-i", "bad.txt", "-ci"))
     assert (ran.status, server.call_count, "SACREBLEU_SEED" in ran.err) == (1, 0, True)
+
+
+@pytest.mark.parametrize("flags", [["-pbs", "-pbsn", "50"], ["-par", "-parn", "50"]], ids=str)
+def test_repeats_enter_intervals_and_tests(mmad: Mmad, flags: list[str]):
+    with silent_about("heute recht sehr kalt") as server:
+        rows = json.loads(paired(mmad, server, "--repeats", "2", *flags).out)
+        interval = json.loads(mmad(*base(server, "-i", "bad.txt", "--repeats", "2", "-ci")).out)
+    assert (rows[1]["MMAD"]["score"], rows[1]["MMAD"]["n_common"]) == (-3, 2)
+    assert (rows[1]["repeats"], interval["repeats"]) == (2, "2")
+    assert -6 <= interval["confidence_mean"] <= 0

@@ -265,10 +265,12 @@ def test_a_lone_surrogate_does_not_stop_the_writer_and_keeps_offsets_true(tmp_pa
 @pytest.mark.parametrize("value", [float("nan"), float("inf"), float("-inf")])
 def test_no_number_that_json_lacks_is_ever_written(tmp_path: Path, value: float) -> None:
     """C12."""
+    rating = SegmentRating(Segment("a", "b"), Status.SCORED, score=0.0)
+    object.__setattr__(rating, "score", value)  # no rating can be made so
     with RunWriter(tmp_path / "run.jsonl") as writer:
         writer.write_header(HEADER)
         with pytest.raises(ValueError, match="JSON"):
-            writer.write_rating(SegmentRating(Segment("a", "b"), Status.SCORED, score=value))
+            writer.write_rating(rating)
         with pytest.raises(ValueError, match="JSON"):
             writer.write_summary({"score": value})
     assert len(lines_of(tmp_path / "run.jsonl.part")) == 1

@@ -9,6 +9,7 @@ import pytest
 from mmad_metric.chat import UnreadableReply
 from mmad_metric.mqm import Annotation, Category, Severity
 from mmad_metric.rating import Position
+from mmad_metric.replies.items import MAX_QUOTATION
 from mmad_metric.replies.shapes import debate_turn, dimension_annotations
 
 SEGMENT = ("The house is red.", "Das Haus ist rot.")
@@ -170,3 +171,10 @@ def test_a_group_gives_its_severity_to_items_without_one():
         ("b", MINOR),
         ("a", MINOR),
     ]
+
+
+def test_a_quotation_longer_than_any_segment_is_cut_and_flagged() -> None:
+    kept = item(error_span="x" * MAX_QUOTATION)
+    cut = item(error_span="x" * 300_000)
+    assert kept.span == cut.span == "x" * MAX_QUOTATION
+    assert (kept.flags, cut.flags) == ((), ("cut_quotation",))

@@ -17,7 +17,8 @@ from mmad_metric.servers.dialect import (
     first_dialect,
     folded,
     probes,
-    request_body,
+    request_bytes,
+    request_fields,
     without,
 )
 from mmad_metric.servers.endpoint import Endpoint
@@ -70,7 +71,8 @@ def test_probes_are_few_and_all_different(has_system: bool) -> None:
 def test_a_temperature_left_to_the_server_is_no_adaptation() -> None:
     endpoint = Endpoint("m", temperature=None)
     dialect = first_dialect(endpoint, own_server=True)
-    assert "temperature" not in request_body(endpoint, dialect, a_request())
+    request = a_request()
+    assert "temperature" not in request_fields(endpoint, dialect, request.schema, request.room)
     assert dialect.adapted(dialect) == ()
 
 
@@ -91,3 +93,21 @@ def test_folding_without_a_system_message_changes_nothing() -> None:
 )
 def test_every_text_can_be_sent(text: str, sent: str) -> None:
     assert json.loads(encode({"content": text})) == {"content": sent}
+
+
+@pytest.mark.parametrize("fold_system", [False, True])
+def test_the_body_is_the_fields_and_the_messages_whatever_was_encoded_before(
+    fold_system: bool,
+) -> None:
+    endpoint = Endpoint("m", extra_body={"top_k": 1})
+    dialect = Dialect("json_schema", ("max_tokens",), True, fold_system)
+    for system, room in (("be brief", 1), ('be\n"brief" \ud83d', 2), ("be brief", 2)):
+        request = replace(a_request(system=system), room=room)
+        messages = folded(request.messages) if fold_system else request.messages
+        expected = request_fields(endpoint, dialect, request.schema, room)
+        expected["messages"] = [
+            {"role": each.role, "content": each.content.replace("\ud83d", "\ufffd")}
+            for each in messages
+        ]
+        assert json.loads(request_bytes(endpoint, dialect, request)) == expected
+        assert expected["max_tokens"] == endpoint.max_tokens * room

@@ -71,6 +71,12 @@ def test_queries_users_and_azure_shapes_of_a_base_url() -> None:
     assert deployed.path == "/openai/deployments/d1/chat/completions"
 
 
+def test_the_client_tells_servers_nothing_of_the_machine_it_runs_on() -> None:
+    with LoopbackServer(EMPTY) as server:
+        ask(server)
+    assert not [name for name in server.calls[0].headers if name.lower().startswith("x-stainless")]
+
+
 @pytest.mark.parametrize("end", ["", "/", "//", "/chat/completions"])
 def test_a_404_names_the_url_tried_and_the_model(end: str) -> None:
     """E11: with and without final slash."""

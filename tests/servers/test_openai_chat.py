@@ -12,7 +12,7 @@ import pytest
 
 from mmad_metric.chat import ChatRequest, Message, Usage
 from mmad_metric.errors import Reason, RunStopped, SegmentFailure
-from mmad_metric.servers import openai_chat
+from mmad_metric.servers import client
 from mmad_metric.servers.openai_chat import OpenAIChat
 from tests import loopback_replies as replies
 from tests.asking import EMPTY, a_request, an_endpoint, ask, ask_all, ask_at_once
@@ -260,7 +260,7 @@ def test_warns_once_when_the_server_reads_less_than_was_sent(
 
 def test_imports_neither_http_library_itself() -> None:
     """E16: which one the client builds on has changed before."""
-    tree = ast.parse(Path(openai_chat.__file__).read_text("utf-8"))
+    tree = ast.parse(Path(client.__file__).read_text("utf-8"))
     names = {
         name.name for node in ast.walk(tree) if isinstance(node, ast.Import) for name in node.names
     }

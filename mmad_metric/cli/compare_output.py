@@ -1,0 +1,310 @@
+"""How `mmad compare` prints: JSON and tables in sacreBLEU's manner, differing segments in full."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from mmad_metric.cli.output import Style, span_lines, stability_line
+from mmad_metric.cli.tables import Row, latex_table, text_table
+from mmad_metric.cli.terminal import printable
+from mmad_metric.comparison.outcome import Difference, Outcome, PairOutcome, SystemOutcome
+from mmad_metric.layouts import NAME
+from mmad_metric.repeats import RatedRow
+from mmad_metric.signature import format_signature
+from mmad_metric.stats import Interval
+
+TESTS = {
+    "ar": "Paired approximate randomization test with {} trials",
+    "bs": "Paired bootstrap resampling test with {} resampling trials",
+}
+SEVERITIES = ("critical", "major", "minor", "neutral")
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """What is printed. rows: by (place of the system, index) the segments that differ; width:
+    decimals in text and LaTeX; short: short signature."""
+
+    outcome: Outcome
+    signature: Mapping[str, str] | None
+    rows: Mapping[tuple[int, int], RatedRow]
+    width: int
+    short: bool
+
+    @property
+    def style(self) -> Style:
+        return Style(self.width, self.short)
+
+    @property
+    def signature_text(self) -> str | None:
+        if self.signature is None:
+            return None
+        return format_signature(self.signature, short=self.short)
+
+
+# -- JSON
+
+
+def json_report(report: Report) -> str:
+    """An object; its `systems` are laid out as sacreBLEU's paired test lays them out. Strict
+    JSON, numbers in full."""
+    outcome = report.outcome
+    settings = outcome.settings
+    result: dict[str, Any] = {
+        "name": NAME,
+        "signature": report.signature_text,
+        "test": {
+            "method": settings.method,
+            "n": settings.n,
+            "seed": settings.seed,
+            "alpha": settings.alpha,
+        },
+        "n_segments": outcome.n_segments,
+        "n_common": outcome.n_common,
+        "baseline": outcome.systems[0].name,
+        "systems": [
+            _system_dict(system, is_baseline=place == 0)
+            for place, system in enumerate(outcome.systems)
+        ],
+        "pairs": [_pair_dict(pair, outcome) for pair in outcome.pairs],
+        "clusters": outcome.clusters,
+    }
+    if outcome.stability is not None:
+        stability = outcome.stability
+        result["ranking_stability"] = {
+            "repeats": stability.repeats,
+            "same_ranking": stability.same_ranking,
+            "pairs_kept": stability.pairs_kept,
+        }
+    result["segments"] = [_difference_dict(each, report) for each in outcome.differences]
+    return json.dumps(result, indent=4, ensure_ascii=False, allow_nan=False)
+
+
+def _system_dict(system: SystemOutcome, *, is_baseline: bool) -> dict[str, Any]:
+    known = system.interval.known
+    result: dict[str, Any] = {
+        "system": f"Baseline: {system.name}" if is_baseline else system.name,
+        NAME: {
+            "score": system.score,
+            "p_value": system.p_value,
+            "mean": system.interval.mean if known else None,
+            "ci": system.interval.half_width if known else None,
+        },
+        "name": system.name,
+        "file": system.file,
+        "low": system.interval.low if known else None,
+        "high": system.interval.high if known else None,
+        "own_score": system.own_score,
+        "n_scored": system.n_scored,
+        "n_rated": system.n_asked,
+        "rank": [system.standing.first, system.standing.last],
+        "cluster": system.standing.cluster,
+    }
+    if system.noise is not None:
+        result["noise_sd"] = system.noise
+    if system.errors is not None:
+        result["errors"] = system.errors
+    return result
+
+
+def _pair_dict(pair: PairOutcome, outcome: Outcome) -> dict[str, Any]:
+    difference = pair.test.difference
+    return {
+        "baseline": outcome.systems[pair.baseline].name,
+        "system": outcome.systems[pair.system].name,
+        "n_common": pair.test.n_common,
+        "difference": None if math.isnan(difference) else difference,
+        "p_value": pair.test.p_value,
+        "wins": pair.wins,
+        "losses": pair.losses,
+        "ties": pair.ties,
+    }
+
+
+def _difference_dict(difference: Difference, report: Report) -> dict[str, Any]:
+    systems = report.outcome.systems
+    result: dict[str, Any] = {
+        "index": difference.index,
+        "difference": difference.size,
+        "scores": {
+            system.name: score for system, score in zip(systems, difference.scores, strict=True)
+        },
+    }
+    known = [
+        (system.name, row)
+        for place, system in enumerate(systems)
+        if (row := report.rows.get((place, difference.index))) is not None
+    ]
+    if known:
+        segment = known[0][1].segment
+        result |= {"id": segment.id, "doc": segment.doc, "source": segment.source}
+        result["translations"] = {
+            name: {
+                "translation": row.segment.translation,
+                "spans": [error.to_dict() for error in row.errors],
+            }
+            for name, row in known
+        }
+    return result
+
+
+# -- text and LaTeX
+
+
+def text_report(report: Report) -> str:
+    """Tables, clusters, then the segments that differ most."""
+    outcome = report.outcome
+    test = TESTS[outcome.settings.method].format(outcome.settings.n)
+    coverage = f"{outcome.n_common} of {outcome.n_segments} segments are scored for all systems"
+    parts = [
+        f"{test}, seed {outcome.settings.seed}; {coverage}",
+        text_table(*_system_table(report)),
+    ]
+    if outcome.pairs:
+        parts += [text_table(*_pair_table(report)), _cluster_lines(outcome)]
+    if outcome.stability is not None:
+        parts.append(stability_line(outcome.stability))
+    errors = _error_table(outcome)
+    if errors is not None:
+        parts.append(text_table(*errors))
+    if outcome.differences:
+        parts.append("Segments that differ most:")
+        parts += [_difference_text(each, report) for each in outcome.differences]
+    if report.signature_text is not None:
+        parts.append(f"{NAME}|{report.signature_text}")
+    return "\n\n".join(parts)
+
+
+def latex_report(report: Report) -> str:
+    """The tables of the text, and the signature as a comment."""
+    tables = [_system_table(report)]
+    if report.outcome.pairs:
+        tables.append(_pair_table(report))
+    errors = _error_table(report.outcome)
+    if errors is not None:
+        tables.append(errors)
+    parts = [latex_table(*table) for table in tables]
+    if report.signature_text is not None:
+        parts.append(f"% {NAME}|{report.signature_text}")
+    return "\n\n".join(parts)
+
+
+FORMATS: Mapping[str, Callable[[Report], str]] = {
+    "json": json_report,
+    "text": text_report,
+    "latex": latex_report,
+}
+
+
+def _system_table(report: Report) -> tuple[Row, Sequence[Row]]:
+    outcome = report.outcome
+    header = ["System", f"{NAME} (μ ± 95% CI)", "p", "Cluster", "Rank", "Scored"]
+    repeated = any(system.noise is not None for system in outcome.systems)
+    if repeated:
+        header.append("Noise sd")
+    rows = []
+    for place, system in enumerate(outcome.systems):
+        standing = system.standing
+        row = [
+            f"Baseline: {system.name}" if place == 0 else system.name,
+            f"{report.style.number(system.score)}{_interval(system.interval, report.width)}",
+            "" if system.p_value is None else _p_value(system.p_value, outcome.settings.alpha),
+            str(standing.cluster),
+            f"{standing.first}-{standing.last}",
+            f"{system.n_scored}/{system.n_asked}",
+        ]
+        if repeated:
+            row.append(report.style.number(system.noise))
+        rows.append(row)
+    return header, rows
+
+
+def _interval(interval: Interval, width: int) -> str:
+    if not interval.known:
+        return ""
+    return f" ({interval.mean + 0.0:.{width}f} ± {interval.half_width:.{width}f})"
+
+
+def _p_value(p_value: float, alpha: float) -> str:
+    return f"{p_value:.4f}{'*' if p_value < alpha else ''}"
+
+
+def _pair_table(report: Report) -> tuple[Row, Sequence[Row]]:
+    outcome = report.outcome
+    rows = [
+        [
+            f"{outcome.systems[pair.system].name} - {outcome.systems[pair.baseline].name}",
+            "None"
+            if math.isnan(pair.test.difference)
+            else f"{pair.test.difference:+.{report.width}f}",
+            _p_value(pair.test.p_value, outcome.settings.alpha),
+            str(pair.wins),
+            str(pair.losses),
+            str(pair.ties),
+            str(pair.test.n_common),
+        ]
+        for pair in outcome.pairs
+    ]
+    return ["Pair", "Difference", "p", "Wins", "Losses", "Ties", "Segments"], rows
+
+
+def _cluster_lines(outcome: Outcome) -> str:
+    lines = [
+        f"Clusters (each system is better than all of later ones, p < {outcome.settings.alpha:g}):"
+    ]
+    lines += [
+        f"  {number}. {', '.join(map(printable, names))}"
+        for number, names in enumerate(outcome.clusters, 1)
+    ]
+    return "\n".join(lines)
+
+
+def _error_table(outcome: Outcome) -> tuple[Row, Sequence[Row]] | None:
+    """Errors by dimension and severity, a column for each system; None where none is known."""
+    known = [system for system in outcome.systems if system.errors is not None]
+    kinds = {
+        (dimension, severity)
+        for system in known
+        for dimension, counts in (system.errors or {}).items()
+        for severity in counts
+    }
+    if not known:
+        return None
+    ordered = sorted(kinds, key=lambda kind: (kind[0], SEVERITIES.index(kind[1])))
+    rows: list[Row] = [
+        [
+            f"{dimension} {severity}",
+            *(str((each.errors or {}).get(dimension, {}).get(severity, 0)) for each in known),
+        ]
+        for dimension, severity in ordered
+    ]
+    rows.append(
+        [
+            "all errors",
+            *(str(sum(sum(c.values()) for c in (e.errors or {}).values())) for e in known),
+        ]
+    )
+    return ["Errors", *(system.name for system in known)], rows
+
+
+def _difference_text(difference: Difference, report: Report) -> str:
+    """A segment with the system that did best on it and the one that did worst."""
+    systems, style = report.outcome.systems, report.style
+    lines = [
+        f"[{difference.index + 1}] "
+        + ", ".join(
+            f"{printable(system.name)} {style.number(score)}"
+            for system, score in zip(systems, difference.scores, strict=True)
+        )
+    ]
+    for place in (difference.best, difference.worst):
+        row = report.rows.get((place, difference.index))
+        if row is not None:
+            shown = span_lines(row.as_rating(), style).split("\n")
+            named = [f"  {printable(systems[place].name)} {style.number(row.score)}", *shown[1:]]
+            lines += [named[0], *(f"  {line}" for line in named[1:])]
+    return "\n".join(lines)

@@ -1,0 +1,1 @@
+"""Comparing systems from what finished runs left; no model is called."""
