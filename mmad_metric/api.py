@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from mmad_metric.blocking import run_blocking
+from mmad_metric.calls.connect import role_costs
 from mmad_metric.config import MMADConfig
 from mmad_metric.errors import ConfigError, InputError
 from mmad_metric.rating import Segment, SegmentRating
@@ -178,7 +179,7 @@ def _shown(value: object) -> str:
 
 
 async def _rate(plan: Plan, segments: list[Segment], on_rating: OnRating | None) -> MMADResult:
-    totals = SystemTotals("", plan.scheme)
+    totals = SystemTotals("", plan.scheme, cost=role_costs(plan.config))
     ratings: list[SegmentRating] = []
     async with open_session(plan) as session:
         async for rating in session.rate(segments, len(segments)):

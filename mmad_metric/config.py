@@ -9,22 +9,30 @@ from __future__ import annotations
 import difflib
 import json
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import MISSING, Field, dataclass, field, fields
 from typing import Any
 
 from mmad_metric.addresses import shown_url
 from mmad_metric.errors import ConfigError
 from mmad_metric.languages import LanguagePair
+from mmad_metric.method_space import (
+    DISPUTES,
+    MAX_ROUNDS,
+    ROLES,
+    SKIP_PARTITION,
+    SKIPPABLE_STAGES,
+    STRATEGIES,
+    TOPICS,
+    TURNS,
+    check_choices,
+    debates,
+    no_debate,
+    played_roles,
+    role_name,
+)
 
-ROLES = ("annotate", "pro", "con", "consensus", "judge")
-STRATEGIES = ("consensus", "none")
-TOPICS = ("severity",)
-TURNS = ("sequential", "simultaneous")
-DISPUTES = ("major", "any")
 LEVELS = ("json_schema", "json_object", "text")
-SKIPPABLE_STAGES = (2, 3)
-MAX_ROUNDS = 10
 MAX_REPEATS = 100
 
 
@@ -51,17 +59,27 @@ class MMADConfig:
     role_models: tuple[tuple[str, str], ...] = setting(
         (),
         "another model for one role: ROLE=MODEL or ROLE=MODEL@BASE_URL; roles are "
-        + ", ".join(ROLES),
+        + ", ".join(ROLES)
+        + ", and annotate.DIMENSION for one annotator",
         key="roles",
     )
     prompts: str = setting("mmad", "prompt pack: a shipped name or a folder", key="prompts")
     strategy: str = setting(
-        "consensus", "how a debate ends; none: no debate", key="strategy", choices=STRATEGIES
+        "consensus",
+        "how a debate ends: when both agree, by a judge, by one who questions both sides "
+        "together or each alone; none: no debate",
+        key="strategy",
+        choices=STRATEGIES,
     )
-    topic: str = setting("severity", "what is debated", key="topic", choices=TOPICS)
+    topic: str = setting(
+        "severity",
+        "what is debated: the errors' severity, their category, or all about them (free)",
+        key="topic",
+        choices=TOPICS,
+    )
     dispute: str = setting(
         "major",
-        "which findings are debated: those with a major error, or any",
+        "which findings are debated on severity: those with a major error, or any",
         key="dispute",
         choices=DISPUTES,
     )
@@ -76,7 +94,10 @@ class MMADConfig:
         False, "make the closing turn and check too, which cannot change a score, for the record"
     )
     skip_stages: tuple[int, ...] = setting(
-        (), "leave out stage 2 (debate) or 3 (judge)", key="skip", choices=SKIPPABLE_STAGES
+        (),
+        "leave out stage 1 (one annotator for all dimensions), 2 (no debate) or 3 (no judge)",
+        key="skip",
+        choices=SKIPPABLE_STAGES,
     )
     weights: str = setting(
         "mmad", "weight scheme: mmad, wmt, gemba, a JSON file or its content", key="weights"
@@ -115,8 +136,7 @@ class MMADConfig:
         _check_models(self)
         if self.extra_body is not None:
             _check_extra_body(self.extra_body)
-        if self.strategy == "none" and self.rounds != _default("rounds"):
-            raise ConfigError("rounds: strategy none has no debate, so rounds cannot be set")
+        check_choices(self, {name: item.default for name, item in option_fields().items()})
 
     @classmethod
     def of(cls, lp: str | LanguagePair | None = None, **options: Any) -> MMADConfig:
@@ -134,6 +154,8 @@ class MMADConfig:
         given = {name: value for name, value in options.items() if value is not None}
         if options.get("temperature", 0) == "default":
             given["temperature"] = None
+        if given.get("strategy") == "none" and "rounds" in given:
+            raise no_debate("rounds", "strategy none")
         return cls(lp=_language_pair(lp, source, target), **_plain_values(given))
 
     def model_for(self, role: str) -> tuple[str, str | None]:
@@ -146,7 +168,16 @@ class MMADConfig:
 
     def debates(self) -> bool:
         """Whether stage 2 happens at all."""
-        return self.strategy != "none" and 2 not in self.skip_stages  # noqa: PLR2004 - stage 2
+        return debates(self)
+
+    def roles(self, dimensions: Collection[str] = ()) -> tuple[str, ...]:
+        """The roles that speak; dimensions: the prompt pack's, where they are known."""
+        return played_roles(self, dimensions)
+
+    def uses_variants(self) -> bool:
+        """Whether prompts are needed beside those of the default strategy and topic."""
+        plain = (self.strategy, self.topic) == ("consensus", "severity")
+        return SKIP_PARTITION in self.skip_stages or (self.debates() and not plain)
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values of all fields that can move a number, for run files."""
@@ -204,7 +235,7 @@ def _plain_values(given: dict[str, Any]) -> dict[str, Any]:
     """Lists, mappings and single values into the tuples that the config holds."""
     roles = given.get("role_models")
     if isinstance(roles, Mapping):
-        given["role_models"] = tuple(sorted((str(k), str(v)) for k, v in roles.items()))
+        given["role_models"] = tuple(sorted((role_name(k), str(v)) for k, v in roles.items()))
     elif roles is not None:
         listed = _listed("role_models", roles)
         given["role_models"] = tuple(sorted(_role_model(item) for item in listed))
@@ -234,10 +265,10 @@ def _role_model(item: Any) -> tuple[str, str]:
     if isinstance(item, str):
         role, separator, model = item.partition("=")
         if separator and model:
-            return role.strip(), model.strip()
+            return role_name(role), model.strip()
         raise ConfigError(f"role model {item!r}: expected ROLE=MODEL or ROLE=MODEL@BASE_URL")
     if isinstance(item, (tuple, list)) and len(item) == 2:  # noqa: PLR2004 - a pair
-        return str(item[0]), str(item[1])
+        return role_name(item[0]), str(item[1])
     raise ConfigError(f"role model {item!r}: expected ROLE=MODEL or ROLE=MODEL@BASE_URL")
 
 
@@ -295,12 +326,6 @@ def _check_models(config: MMADConfig) -> None:
             f"base_url: expected an address starting with http:// or https://, "
             f"not {shown_url(config.base_url)!r}"
         )
-    roles = [role for role, _ in config.role_models]
-    for role in roles:
-        if role not in ROLES:
-            raise ConfigError(f"role_models: unknown role {role!r}; roles are {', '.join(ROLES)}")
-        if roles.count(role) > 1:
-            raise ConfigError(f"role_models: role {role!r} is given twice")
 
 
 def _check_extra_body(text: str) -> None:

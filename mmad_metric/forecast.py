@@ -11,19 +11,32 @@ from dataclasses import dataclass, field
 from decimal import Decimal
 from typing import Any
 
+from mmad_metric.call_counts import n_annotators
 from mmad_metric.calls.prices import Price, estimate_prompt
 from mmad_metric.chat import Message, Usage
 from mmad_metric.config import MMADConfig
+from mmad_metric.deciding_prompts import (
+    Dispute,
+    Moment,
+    interrogator_system,
+    interrogator_user,
+    verdict,
+)
+from mmad_metric.method_space import SKIP_JUDGE, SKIP_PARTITION, annotator_of
 from mmad_metric.mqm import Annotation
+from mmad_metric.pack_parts import ALL_DIMENSIONS
 from mmad_metric.pipeline import without_call
 from mmad_metric.rating import Position, Segment
 from mmad_metric.session import Plan
-from mmad_metric.stages.judge import SKIP_JUDGE
 from mmad_metric.templates import Prompts, Side
 
 # Lengths of replies, in tokens, for the low and the typical case.
 _EMPTY_REPLY = 8
-_TYPICAL_REPLY = {"annotate": 60, "pro": 160, "con": 160, "consensus": 10, "judge": 160}
+_TYPICAL_REPLY = {
+    "annotate": 60, "pro": 160, "con": 160, "consensus": 10, "dimension-judge": 160,
+    "interrogator": 60, "judge": 160,
+}  # fmt: skip
+Call = tuple[str, int, int]  # role, tokens of the prompt, tokens of the reply
 
 
 @dataclass
@@ -105,29 +118,18 @@ def forecast(plan: Plan, segments: Iterable[Segment]) -> Forecast:
     return Forecast(rows, len(seen), cases, plan.config.repeats)
 
 
-def call_bounds(config: MMADConfig, dimensions: int) -> tuple[int, int]:
-    """(fewest, most) calls of a segment that needs any: D + D(3R - 2) + 1 at most, D being the
-    number of dimensions; 3R for 3R - 2 with `full_debate`."""
-    debate = 0
-    if config.debates():
-        debate = 3 * config.rounds - (0 if config.full_debate else 2)
-    judge = 0 if SKIP_JUDGE in config.skip_stages else 1
-    return dimensions, dimensions + dimensions * debate + judge
-
-
 def _cases(plan: Plan) -> tuple[Case, ...]:
-    config, dimensions = plan.config, len(plan.prompts.pack.dimensions)
+    config = plan.config
+    fewest = Case("fewest", "no error anywhere", 0, 0, found=False)
     if not config.debates():
-        return (
-            Case("fewest", "no error anywhere", 0, 0, found=False),
-            Case("most", "errors everywhere", 0, 0, found=True),
-        )
+        return fewest, Case("most", "errors everywhere", 0, 0, found=True)
+    agrees = config.strategy == "consensus"
     return (
-        Case("fewest", "no error anywhere", 0, 0, found=False),
-        Case("typical", "one debate in every segment, agreed in its first round",
-             1, 1, found=True),
-        Case("most", "every dimension debated in every segment, never agreed",
-             dimensions, config.rounds, found=True),
+        fewest,
+        Case("typical", "one debate in every segment" + ", agreed in its first round" * agrees,
+             1, 1 if agrees else config.rounds, found=True),
+        Case("most", "every dimension debated in every segment" + ", never agreed" * agrees,
+             n_annotators(config, len(plan.prompts.pack.dimensions)), config.rounds, found=True),
     )  # fmt: skip
 
 
@@ -138,50 +140,156 @@ class _Estimator:
         self._prompts = prompts
         self._config = config
         self._prefixes: dict[str, int] = {}
+        coupled = SKIP_PARTITION in config.skip_stages
+        self._dimensions = (ALL_DIMENSIONS,) if coupled else prompts.pack.dimensions
 
     def segment(self, case: Case, texts: tuple[str, str]) -> None:
         """Add what one segment takes in a case."""
-        for dimension in self._prompts.pack.dimensions:
+        for dimension in self._dimensions:
             messages = self._prompts.annotate(dimension, texts)
             known = self._prefixes.get(dimension.name)
             if known is None:
                 known = self._prefixes[dimension.name] = estimate_prompt(messages[:-1])
-            reply = _TYPICAL_REPLY["annotate"] if case.found else _EMPTY_REPLY
-            if case.name == "most":
-                reply = self._config.max_tokens
-            case.add("annotate", known + estimate_prompt(messages[-1:]), reply)
-        for _ in range(case.disputed):
-            self._debate(case, texts)
+            reply = self._reply(case, "annotate") if case.found else _EMPTY_REPLY
+            role = annotator_of(self._config, dimension.name)
+            case.add(role, known + estimate_prompt(messages[-1:]), reply)
+        if case.disputed:
+            debate = self._debate(case, texts)
+            for _ in range(case.disputed):
+                for role, prompt, reply in debate:
+                    case.add(role, prompt, reply)
         if case.found and SKIP_JUDGE not in self._config.skip_stages:
             self._judge(case, texts)
 
     def _reply(self, case: Case, role: str) -> int:
         return self._config.max_tokens if case.name == "most" else _TYPICAL_REPLY[role]
 
-    def _debate(self, case: Case, texts: tuple[str, str]) -> None:
-        dimension = self._prompts.pack.dimensions[0]
-        opening = Position("", ())
-        start = {
-            role: estimate_prompt(self._prompts.debate_start(dimension, Side(role), texts, opening))
+    def _debate(self, case: Case, texts: tuple[str, str]) -> list[Call]:
+        lengths = self._lengths(case, texts)
+        strategy = self._config.strategy
+        if strategy == "deliberation":
+            return _deliberation(lengths, case.rounds)
+        if strategy == "interactive-review":
+            return _interactive_review(lengths, case.rounds)
+        if strategy == "consultancy-review":
+            return _consultancy_review(lengths, case.rounds)
+        full = self._config.full_debate or case.rounds < self._config.rounds
+        return _consensus(lengths, case.rounds, full=full)
+
+    def _lengths(self, case: Case, texts: tuple[str, str]) -> _Lengths:
+        """What each prompt takes without what was said before it."""
+        prompts, config = self._prompts, self._config
+        dimension, opening = self._dimensions[0], Position("", ())
+        dispute = Dispute(dimension, texts, (), config.topic, config.strategy)
+        check: tuple[Message, ...] = ()
+        asking: tuple[Message, ...] = ()
+        verdict_prompt: tuple[Message, ...] = ()
+        if config.strategy == "consensus":
+            check = prompts.consensus(dimension, texts, opening, opening, config.topic)
+        else:
+            first = Moment(1, config.rounds, first=True)
+            asking = (
+                interrogator_system(prompts, dispute, "pro"),
+                interrogator_user(prompts, dispute, first, "pro"),
+            )
+            verdict_prompt = verdict(prompts, dispute, (), (opening, opening))
+        sides = {
+            role: estimate_prompt(
+                prompts.debate_start(
+                    dimension,
+                    Side(role, config.dispute, config.topic, config.strategy),
+                    texts,
+                    opening,
+                )
+            )
             for role in ("pro", "con")
         }
-        frame = estimate_prompt((self._prompts.debate_turn(opening, 1, 2),))
-        check = estimate_prompt(self._prompts.consensus(dimension, texts, opening, opening))
-        reply = self._reply(case, "pro")
-        full = self._config.full_debate
-        for number in range(1, case.rounds + 1):
-            # Each earlier round left the other's turn and the own answer in the chat.
-            history = (2 * number - 1) * reply + number * frame
-            case.add("pro", start["pro"] + history, reply)
-            if number == self._config.rounds and not full:
-                break
-            case.add("con", start["con"] + history, reply)
-            case.add("consensus", check + 2 * reply, self._reply(case, "consensus"))
+        return _Lengths(
+            sides=sides,
+            frame=estimate_prompt((prompts.debate_turn(opening, 1, 2),)),
+            check=estimate_prompt(check),
+            asking=estimate_prompt(asking),
+            verdict=estimate_prompt(verdict_prompt),
+            replies={role: self._reply(case, role) for role in _TYPICAL_REPLY},
+        )
 
     def _judge(self, case: Case, texts: tuple[str, str]) -> None:
         outcomes: list[tuple[Any, tuple[Annotation, ...]]] = [
-            (dimension, ()) for dimension in self._prompts.pack.dimensions
+            (dimension, ()) for dimension in self._dimensions
         ]
         messages: tuple[Message, ...] = self._prompts.judge(texts, outcomes)
         shown = self._reply(case, "annotate") * (case.disputed or 1)
         case.add("judge", estimate_prompt(messages) + shown, self._reply(case, "judge"))
+
+
+@dataclass(frozen=True, slots=True)
+class _Lengths:
+    """Tokens of the prompts of a debate. sides: a debater's chat up to its opening; frame: of
+    a message that brings it something; check, asking, verdict: of those who end the debate;
+    replies: by role."""
+
+    sides: Mapping[str, int]
+    frame: int
+    check: int
+    asking: int
+    verdict: int
+    replies: Mapping[str, int]
+
+
+def _consensus(lengths: _Lengths, rounds: int, *, full: bool) -> list[Call]:
+    """full: the last of the rounds is a whole one."""
+    reply, calls = lengths.replies["pro"], []
+    for number in range(1, rounds + 1):
+        # Each earlier round left the other's turn and the own answer in the chat.
+        history = (2 * number - 1) * reply + number * lengths.frame
+        calls.append(("pro", lengths.sides["pro"] + history, reply))
+        if number == rounds and not full:
+            break
+        calls.append(("con", lengths.sides["con"] + history, reply))
+        check = lengths.check + 2 * reply
+        calls.append(("consensus", check, lengths.replies["consensus"]))
+    return calls
+
+
+def _exchanges(lengths: _Lengths, rounds: int, between: int) -> list[Call]:
+    """The debaters' turns; between: what a round adds to a chat beside the turns."""
+    reply = lengths.replies["pro"]
+    return [
+        (side, start + (2 * number - 1) * reply + number * lengths.frame + number * between, reply)
+        for number in range(1, rounds + 1)
+        for side, start in lengths.sides.items()
+    ]
+
+
+def _deliberation(lengths: _Lengths, rounds: int) -> list[Call]:
+    read = lengths.verdict + 2 * (rounds + 1) * lengths.replies["pro"]
+    judge = ("dimension-judge", read, lengths.replies["dimension-judge"])
+    return [*_exchanges(lengths, rounds, 0), judge]
+
+
+def _interactive_review(lengths: _Lengths, rounds: int) -> list[Call]:
+    reply, asked = lengths.replies["pro"], lengths.replies["interrogator"]
+    frame = lengths.frame
+    calls = _exchanges(lengths, rounds, frame + asked + reply)
+    for number in range(1, rounds + 1):
+        heard = lengths.asking + number * (2 * reply + frame)
+        heard += (number - 1) * (2 * reply + asked)
+        calls.append(("interrogator", heard, asked))
+        for side, start in lengths.sides.items():
+            said = 2 * number * (reply + frame) + number * (asked + reply)
+            calls.append((side, start + said, reply))
+    whole = lengths.asking + rounds * (4 * reply + asked + frame)
+    return [*calls, ("interrogator", whole, lengths.replies["dimension-judge"])]
+
+
+def _consultancy_review(lengths: _Lengths, rounds: int) -> list[Call]:
+    reply, asked = lengths.replies["pro"], lengths.replies["interrogator"]
+    calls: list[Call] = []
+    for number in range(1, rounds + 1):
+        history = number * (asked + lengths.frame) + (number - 1) * reply
+        for _ in lengths.sides:
+            said = lengths.asking + number * (reply + lengths.frame) + (number - 1) * asked
+            calls.append(("interrogator", said, asked))
+        calls += [(side, start + history, reply) for side, start in lengths.sides.items()]
+    read = lengths.verdict + 2 * rounds * (reply + asked) + 2 * reply
+    return [*calls, ("interrogator", read, lengths.replies["dimension-judge"])]

@@ -9,7 +9,7 @@ from __future__ import annotations
 import difflib
 import re
 import unicodedata
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
 
 from mmad_metric.label_words import (
@@ -23,6 +23,8 @@ from mmad_metric.mqm import NON_TRANSLATION, OTHER, SOURCE_ISSUE, TYPOLOGY, Cate
 
 SeverityLabel = tuple[Severity, str | None, tuple[str, ...]]
 CategoryLabel = tuple[Category, str | None, tuple[str, ...]]
+# Dimensions with their subcategories that a prompt pack has beyond the typology, lower case.
+OwnLabels = tuple[tuple[str, tuple[str, ...]], ...]
 
 UNKNOWN_SEVERITY = "unknown_severity"
 UNKNOWN_CATEGORY = "unknown_category"
@@ -85,6 +87,7 @@ _NON_TRANSLATION_WORD = _clean(NON_TRANSLATION)
 _DIMENSIONS = {_clean(d): d for d in (*TYPOLOGY, "locale convention")} | {
     _clean(word): dimension for dimension, words in DIMENSION_WORDS.items() for word in words
 }
+_KNOWN_TO_US = frozenset((*TYPOLOGY, *ALSO_UNDERSTOOD))
 _NO_ERROR = frozenset(_clean(word) for word in NO_ERROR_WORDS)
 _SEVERITIES = {
     _clean(word): Severity(name) for name, words in SEVERITY_WORDS.items() for word in words
@@ -125,39 +128,48 @@ def _severity(text: str) -> SeverityLabel:
     return severity, said[:_MAX_RAW], ()
 
 
-def parse_category(raw: object, home: str | None = None) -> CategoryLabel | None:
+def parse_category(
+    raw: object, home: str | None = None, own: OwnLabels = ()
+) -> CategoryLabel | None:
     """(category, the words said unless they are ours, flags); None: the label says "no error".
 
-    home: the asking dimension, which settles labels that give a subcategory alone. An unknown
-    label becomes "other", within its dimension where one is known, and is flagged
-    "unknown_category".
+    home: the asking dimension, which settles labels that give a subcategory alone; own: labels
+    of the asking prompt pack, which come before ours. An unknown label becomes "other", within
+    its dimension where one is known, and is flagged "unknown_category".
     """
     if isinstance(raw, list) and all(isinstance(part, str) for part in raw):
         raw = "/".join(raw)
     home = home.strip().lower() if home else None
     if isinstance(raw, str):
-        return _category(raw[:_MAX_READ], home)
+        return _category(raw[:_MAX_READ], home, own)
     return _unknown(None, home), _shown(raw), (UNKNOWN_CATEGORY,)
 
 
 @lru_cache(maxsize=4096)
-def _category(text: str, home: str | None) -> CategoryLabel | None:
+def _category(text: str, home: str | None, own: OwnLabels) -> CategoryLabel | None:
     said = text.strip()[:_MAX_RAW] or None
     parts = _parts(text)
     if parts and (parts[-1] in _NO_ERROR or " ".join(parts) in _NO_ERROR):
         return None
-    dimension, rest = _split_dimension(parts, home)
-    category = _resolve(dimension, rest, home)
+    named = dict(own)
+    dimension, rest = _split_dimension(parts, [name for name in (home, *named) if name])
+    category = _of_pack(dimension, rest, home, named)
+    if category is None:
+        category = _resolve(dimension, rest, home)
+    if category is None and dimension in named and dimension not in _KNOWN_TO_US and rest:
+        # A dimension of the user's own prompt pack: its subcategories are not ours to judge.
+        category = Category(dimension, rest[0].lower())
     if category is None:
         return _unknown(dimension, home), said, (UNKNOWN_CATEGORY,)
     return category, None if _same_words(parts, category) else said, ()
 
 
 def _split_dimension(
-    parts: tuple[str, ...], home: str | None
+    parts: tuple[str, ...], own: Sequence[str]
 ) -> tuple[str | None, tuple[str, ...]]:
-    """The dimension that the label names, if any, and its other parts."""
-    known = _DIMENSIONS if home is None else _DIMENSIONS | {_clean(home): home}
+    """The dimension that the label names, if any, and its other parts. own: names that count
+    as dimensions beside ours."""
+    known = _DIMENSIONS | {_clean(name): name for name in own} if own else _DIMENSIONS
     for position, part in enumerate(parts):
         if part in known:
             return known[part], parts[position + 1 :] or parts[:position]
@@ -167,10 +179,27 @@ def _split_dimension(
             if rest != parts[0] and (rest.startswith(" ") or not word.isascii()):
                 return dimension, (rest.strip(),)
     if parts and parts[0] not in _MEANINGS:
-        close = _closest(parts[0], [*TYPOLOGY, "locale convention"], _CLOSE)
+        close = _closest(parts[0], [*TYPOLOGY, "locale convention", *own], _CLOSE)
         if close:
             return close, parts[1:]
     return None, parts
+
+
+def _of_pack(
+    dimension: str | None, rest: tuple[str, ...], home: str | None, own: Mapping[str, Iterable[str]]
+) -> Category | None:
+    """The meaning of a label by the pack's own list; the named dimension decides, else the
+    asking one, else the first that has such a subcategory."""
+    asked = [dimension] if dimension else [home, *own]
+    for name in dict.fromkeys(name for name in asked if name is not None and name in own):
+        subcategories = {_clean(each): each for each in own[name]}
+        for phrase in rest:
+            # Our own words are told from misspelt ones of the pack by the dimension alone.
+            near = None if name in _KNOWN_TO_US else _closest(phrase, subcategories, _CLOSE)
+            found = subcategories.get(phrase) or (near and dimension and subcategories[near])
+            if found:
+                return Category(name, found)
+    return None
 
 
 def _resolve(dimension: str | None, rest: tuple[str, ...], home: str | None) -> Category | None:
@@ -184,7 +213,7 @@ def _resolve(dimension: str | None, rest: tuple[str, ...], home: str | None) -> 
             category = find(phrase, asked)
             if category is not None:
                 return category
-    if dimension and dimension == home and dimension not in (*TYPOLOGY, *ALSO_UNDERSTOOD):
+    if dimension and dimension == home and dimension not in _KNOWN_TO_US:
         # A dimension of the user's own prompt pack: its subcategories are not ours to judge.
         return Category(dimension, rest[0].lower())
     return None

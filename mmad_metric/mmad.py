@@ -75,7 +75,7 @@ Returns a dict:
     scores: a score for each segment; None where unscored.
     spans: for each segment a list of errors: text, start, end (code points, half-open, into the
         translation or source as given; None when the words were not found), side, category,
-        severity, dimension, placement.
+        severity, dimension, placement, and how the error came to be (provenance).
     statuses, reasons: for each segment "scored", "unscored" or "not_sampled", and why unscored.
     n_segments, n_scored, n_unscored, n_not_sampled: numbers of segments.
     n_major, n_minor, n_non_translation: numbers of errors in the scored segments.

@@ -122,12 +122,63 @@ class Annotation:
 
 
 @dataclass(frozen=True, slots=True)
+class Provenance:
+    """How a final error came to be; agents are named ROLE.DIMENSION, the last judge "judge".
+
+    raised_by: who marked its place first, in each dimension that did; ("judge",) where none;
+    disputed: whether pro and con opened with different views of it; rounds: of the longest
+    debate about it; yielded: sides that came over to the other; judge: what the judge did to it,
+    "kept", "changed" or "added", None without a judge; support: how many agents' last word has
+    it with this category and severity, of so many `asked`.
+    """
+
+    raised_by: tuple[str, ...]
+    disputed: bool
+    rounds: int
+    yielded: tuple[str, ...]
+    judge: str | None
+    support: int
+    asked: int
+
+    def __post_init__(self) -> None:
+        if not 0 <= self.support <= self.asked:
+            raise ValueError(f"a support of {self.support} out of {self.asked}")
+        if self.judge not in (None, "kept", "changed", "added"):
+            raise ValueError(f"a judge neither keeps, changes nor adds: {self.judge!r}")
+
+    def to_dict(self) -> dict[str, Any]:
+        return {
+            "raised_by": list(self.raised_by),
+            "disputed": self.disputed,
+            "rounds": self.rounds,
+            "yielded": list(self.yielded),
+            "judge": self.judge,
+            "support": self.support,
+            "asked": self.asked,
+        }
+
+    @classmethod
+    def from_dict(cls, data: dict[str, Any]) -> Provenance:
+        """The inverse of `to_dict`. Raises KeyError, ValueError on anything else."""
+        return cls(
+            raised_by=tuple(data["raised_by"]),
+            disputed=data["disputed"],
+            rounds=data["rounds"],
+            yielded=tuple(data["yielded"]),
+            judge=data["judge"],
+            support=data["support"],
+            asked=data["asked"],
+        )
+
+
+@dataclass(frozen=True, slots=True)
 class MQMError:
     """An error of a segment, placed where possible.
 
     text: the stretch of the segment, `side_text[start:end]`; the quoted words when unplaced.
     start, end: code points into the side's text as given, half-open; None when unplaced.
     quoted: the agent's own words where they differ from `text`.
+    provenance: how it came to be; None where no agent was asked, or the file is older.
     """
 
     text: str
@@ -141,6 +192,7 @@ class MQMError:
     raw_category: str | None = None
     raw_severity: str | None = None
     flags: tuple[str, ...] = ()
+    provenance: Provenance | None = None
 
     def __post_init__(self) -> None:
         if (self.start is None) != (self.end is None):
@@ -170,6 +222,8 @@ class MQMError:
                 result[name] = getattr(self, name)
         if self.flags:
             result["flags"] = list(self.flags)
+        if self.provenance is not None:
+            result["provenance"] = self.provenance.to_dict()
         return result
 
     @classmethod
@@ -188,4 +242,5 @@ class MQMError:
             raw_category=data.get("raw_category"),
             raw_severity=data.get("raw_severity"),
             flags=tuple(data.get("flags", ())),
+            provenance=Provenance.from_dict(data["provenance"]) if "provenance" in data else None,
         )

@@ -6,21 +6,30 @@ A broken pack fails here, before the first call, with the file and the reason.
 from __future__ import annotations
 
 import hashlib
-import json
 import sys
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from importlib import resources
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import jinja2
+import jinja2.meta
 import jinja2.sandbox
 
 from mmad_metric.errors import ConfigError, PackError
-from mmad_metric.labels import parse_category, parse_severity
+from mmad_metric.labels import OwnLabels
 from mmad_metric.languages import LanguagePair, base_language
-from mmad_metric.mqm import NON_TRANSLATION, WHOLE_SEGMENT, Annotation
+from mmad_metric.mqm import NON_TRANSLATION
+from mmad_metric.pack_parts import (
+    ALL_DIMENSIONS,
+    COUPLED,
+    Demo,
+    Dimension,
+    own_labels,
+    read_all_demos,
+    required_text,
+)
 
 if TYPE_CHECKING:
     from importlib.abc import Traversable
@@ -42,32 +51,33 @@ TEMPLATE_NAMES = (
     "judge_user",
 )
 OPENING_NAMES = ("pro", "con", "con_non_translation", "con_no_error")
+# What stands apart, in variants.toml and variants/: templates that default settings never send.
+VARIANTS = "variants"
+VARIANT_TEMPLATE_NAMES = (
+    "coupled_system",
+    "coupled_user",
+    "coupled_judge_system",
+    "debate_system",
+    "answer",
+    "consensus_system",
+    "interrogator_system",
+    "interrogator_user",
+    "verdict_system",
+    "verdict_user",
+)
+VARIANT_TOPICS = ("category", "free")
+VARIANT_OPENING_NAMES = ("pro", "con", "con_non_translation")
 DEFAULT_PAIR = "en-de"
-
-
-@dataclass(frozen=True, slots=True)
-class Dimension:
-    """One MQM dimension of a pack and the file with its guidance."""
-
-    name: str
-    title: str
-    subcategories: tuple[str, ...]
-    guidance: str
-
-
-@dataclass(frozen=True, slots=True)
-class Demo:
-    """A demonstration: a pair and what the agent of its dimension should answer."""
-
-    dimension: str
-    source: str
-    translation: str
-    annotations: tuple[Annotation, ...]
 
 
 @dataclass(frozen=True)
 class Pack:
-    """A loaded pack. `digest` covers every file that can reach a prompt."""
+    """A loaded pack.
+
+    digest: of every file that can reach a prompt of the default strategy and topic;
+    full_digest: of every file; variants: templates for other settings by name, empty where the
+    pack has none; variant_openings: by topic; coupled_demos: for all dimensions at once.
+    """
 
     name: str
     version: str
@@ -77,11 +87,29 @@ class Pack:
     openings: Mapping[str, str]
     files: Mapping[str, str] = field(repr=False)
     demos: Mapping[str, tuple[Demo, ...]] = field(repr=False)
+    full_digest: str = ""
+    variants: Mapping[str, str] = field(default_factory=dict)
+    variant_openings: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+    coupled_demos: Mapping[str, tuple[Demo, ...]] = field(default_factory=dict, repr=False)
 
     @property
     def identity(self) -> str:
         """Name, version and content hash, as the signature shows them."""
         return f"{self.name}.{self.version}@{self.digest[:12]}"
+
+    @property
+    def full_identity(self) -> str:
+        """The same for settings whose prompts come from the pack's variants."""
+        return f"{self.name}.{self.version}@{self.full_digest[:12]}"
+
+    @property
+    def own_labels(self) -> OwnLabels:
+        """Dimensions with labels beyond the typology; they are read as the pack has them."""
+        return own_labels(self.dimensions)
+
+    def openings_on(self, topic: str) -> Mapping[str, str]:
+        """What each side says with its opening annotations in a debate on a topic."""
+        return self.openings if topic == "severity" else self.variant_openings[topic]
 
     def environment(self) -> jinja2.Environment:
         """A sandboxed environment over the pack's own files; an undefined name is an error."""
@@ -102,26 +130,53 @@ def load_pack(name_or_folder: str) -> Pack:
         raise PackError(f"{label}: no pack.toml in this folder")
     table = _read_toml(files["pack.toml"], f"{label}/pack.toml")
     dimensions = _dimensions(table, files, label)
-    templates = _templates(table, files, label)
-    demos = {
-        _demo_pair(path, label): _read_demos(text, f"{label}/{path}", dimensions)
-        for path, text in files.items()
-        if path.startswith("demos/")
-    }
+    templates = _templates(table, files, f"{label}/pack.toml", TEMPLATE_NAMES)
+    demos = read_all_demos(files, label, dimensions, "demos/")
     if not demos:
         raise PackError(f"{label}: no demonstrations in demos/")
+    base = {path: text for path, text in files.items() if not _is_variant(path)}
     pack = Pack(
-        name=_text(table, "name", label),
-        version=_text(table, "version", label),
-        digest=_digest(files),
+        name=required_text(table, "name", label),
+        version=required_text(table, "version", label),
+        digest=_digest(base),
         dimensions=dimensions,
         templates=templates,
-        openings=_openings(table, label),
+        openings=_openings(table, f"{label}/pack.toml", "openings", OPENING_NAMES),
         files={path: text for path, text in files.items() if path.endswith(".j2")},
         demos=demos,
+        full_digest=_digest(files),
+        **_variants(files, label, dimensions),
     )
     _compile(pack, label)
     return pack
+
+
+def _is_variant(path: str) -> bool:
+    return path == f"{VARIANTS}.toml" or path.startswith(f"{VARIANTS}/")
+
+
+def _variants(
+    files: Mapping[str, str], label: str, dimensions: tuple[Dimension, ...]
+) -> dict[str, Any]:
+    """The pack's fields for other settings than the default ones; none without variants.toml."""
+    name = f"{VARIANTS}.toml"
+    if name not in files:
+        return {}
+    table = _read_toml(files[name], f"{label}/{name}")
+    topics = table.get("openings")
+    if not isinstance(topics, dict):
+        raise PackError(f"{label}/{name}: [openings] is missing")
+    demos = read_all_demos(files, label, (*dimensions, ALL_DIMENSIONS), f"{VARIANTS}/demos/")
+    if not demos:
+        raise PackError(f"{label}: no demonstrations in {VARIANTS}/demos/")
+    return {
+        "variants": _templates(table, files, f"{label}/{name}", VARIANT_TEMPLATE_NAMES),
+        "variant_openings": {
+            topic: _openings(topics, f"{label}/{name}: openings", topic, VARIANT_OPENING_NAMES)
+            for topic in VARIANT_TOPICS
+        },
+        "coupled_demos": demos,
+    }
 
 
 def fallback_order(lp: LanguagePair, pairs: Collection[str]) -> list[str]:
@@ -180,13 +235,6 @@ def _read_toml(text: str, where: str) -> dict[str, Any]:
         raise PackError(f"{where}: {error}") from None
 
 
-def _text(table: Mapping[str, Any], key: str, where: str) -> str:
-    value = table.get(key)
-    if not isinstance(value, str) or not value.strip():
-        raise PackError(f"{where}: {key} is missing or not text")
-    return value
-
-
 def _dimensions(
     table: Mapping[str, Any], files: Mapping[str, str], label: str
 ) -> tuple[Dimension, ...]:
@@ -202,14 +250,17 @@ def _dimensions(
         subcategories = entry.get("subcategories")
         if not isinstance(subcategories, list) or not subcategories:
             raise PackError(f"{place}: subcategories is a list of names")
-        guidance = _text(entry, "guidance", place)
+        for each in subcategories:
+            if not isinstance(each, str) or not each.strip() or "/" in each:
+                raise PackError(f"{place}: subcategory {each!r} is no name without a slash")
+        guidance = required_text(entry, "guidance", place)
         if guidance not in files:
             raise PackError(f"{place}: guidance file {guidance!r} does not exist")
         dimensions.append(
             Dimension(
-                _text(entry, "name", place).lower(),
-                _text(entry, "title", place),
-                tuple(str(name) for name in subcategories),
+                _dimension_name(entry, place),
+                required_text(entry, "title", place),
+                tuple(each.strip().lower() for each in subcategories),
                 guidance,
             )
         )
@@ -219,83 +270,34 @@ def _dimensions(
     return tuple(dimensions)
 
 
-def _templates(table: Mapping[str, Any], files: Mapping[str, str], label: str) -> dict[str, str]:
-    where = f"{label}/pack.toml: [templates]"
+def _dimension_name(entry: Mapping[str, Any], place: str) -> str:
+    name = required_text(entry, "name", place).strip().lower()
+    if "/" in name or name in (NON_TRANSLATION, COUPLED):
+        raise PackError(f"{place}: {name!r} cannot be the name of a dimension")
+    return name
+
+
+def _templates(
+    table: Mapping[str, Any], files: Mapping[str, str], file: str, names: tuple[str, ...]
+) -> dict[str, str]:
+    where = f"{file}: [templates]"
     entries = table.get("templates")
     if not isinstance(entries, dict):
         raise PackError(f"{where} is missing")
-    for name in TEMPLATE_NAMES:
-        if _text(entries, name, where) not in files:
+    for name in names:
+        if required_text(entries, name, where) not in files:
             raise PackError(f"{where}: {name} file {entries[name]!r} does not exist")
-    return {name: entries[name] for name in TEMPLATE_NAMES}
+    return {name: entries[name] for name in names}
 
 
-def _openings(table: Mapping[str, Any], label: str) -> dict[str, str]:
-    where = f"{label}/pack.toml: [openings]"
-    entries = table.get("openings")
+def _openings(
+    table: Mapping[str, Any], file: str, section: str, names: tuple[str, ...]
+) -> dict[str, str]:
+    where = f"{file}: [{section}]"
+    entries = table.get(section)
     if not isinstance(entries, dict):
         raise PackError(f"{where} is missing")
-    return {name: _text(entries, name, where) for name in OPENING_NAMES}
-
-
-def _demo_pair(path: str, label: str) -> str:
-    name = path.removeprefix("demos/").removesuffix(".jsonl")
-    try:
-        return str(LanguagePair.parse(name))
-    except ConfigError as error:
-        raise PackError(f"{label}/{path}: the file's name is no language pair ({error})") from None
-
-
-def _read_demos(text: str, where: str, dimensions: tuple[Dimension, ...]) -> tuple[Demo, ...]:
-    known = {dimension.name for dimension in dimensions}
-    demos = []
-    for number, line in enumerate(text.split("\n"), start=1):
-        if line.strip():
-            demos.append(_demo(line, f"{where}:{number}", known))
-    for name in known:
-        if not any(demo.dimension == name for demo in demos):
-            raise PackError(f"{where}: no demonstration for dimension {name!r}")
-    return tuple(demos)
-
-
-def _demo(line: str, where: str, known: set[str]) -> Demo:
-    try:
-        data = json.loads(line)
-    except ValueError as error:
-        raise PackError(f"{where}: not JSON ({error})") from None
-    if not isinstance(data, dict) or not isinstance(data.get("annotations"), list):
-        raise PackError(f"{where}: expected an object with a list of annotations")
-    dimension = _text(data, "dimension", where)
-    if dimension not in known | {NON_TRANSLATION}:
-        raise PackError(f"{where}: dimension {dimension!r} is not in pack.toml")
-    source, translation = _text(data, "source", where), _text(data, "translation", where)
-    annotations = tuple(
-        _demo_annotation(item, f"{where}: annotations[{number}]", (source, translation))
-        for number, item in enumerate(data["annotations"])
-    )
-    for annotation in annotations:
-        if annotation.category.dimension != dimension:
-            raise PackError(f"{where}: {annotation.category} is not of dimension {dimension!r}")
-    return Demo(dimension, source, translation, annotations)
-
-
-def _demo_annotation(item: object, where: str, texts: tuple[str, str]) -> Annotation:
-    if not isinstance(item, dict):
-        raise PackError(f"{where}: expected an object")
-    span, in_source = _text(item, "error_span", where), item.get("is_source_error")
-    parsed = parse_category(item.get("category"), None)
-    severity, raw_severity, _ = parse_severity(item.get("severity"))
-    if parsed is None or parsed[2] or raw_severity is not None:
-        raise PackError(
-            f"{where}: {item.get('category')!r}, {item.get('severity')!r} are no known labels"
-        )
-    if not isinstance(in_source, bool):
-        raise PackError(f"{where}: is_source_error is true or false")
-    whole = parsed[0].is_non_translation and span == WHOLE_SEGMENT
-    if not whole and span not in texts[0 if in_source else 1]:
-        side = "source" if in_source else "translation"
-        raise PackError(f"{where}: {span!r} does not occur in the {side}")
-    return Annotation(span, parsed[0], severity, in_source)
+    return {name: required_text(entries, name, where) for name in names}
 
 
 def _digest(files: Mapping[str, str]) -> str:
@@ -308,9 +310,27 @@ def _digest(files: Mapping[str, str]) -> str:
 
 
 def _compile(pack: Pack, label: str) -> None:
+    """Compile what default settings send. The short digest leaves the variants out: what it
+    covers may not take anything from them."""
+    base = [path for path in pack.files if not _is_variant(path)]
+    compile_files(pack, base, label)
+    for path in base:
+        if f"{VARIANTS}/" in pack.files[path]:
+            used = jinja2.meta.find_referenced_templates(pack.environment().parse(pack.files[path]))
+            if any(each and _is_variant(each) for each in used):
+                raise PackError(f"{label}/{path}: takes a file from {VARIANTS}/")
+
+
+def compile_files(pack: Pack, paths: Iterable[str], label: str) -> None:
+    """Raises PackError with file and line for a template that is none."""
     environment = pack.environment()
-    for path in pack.files:
+    for path in paths:
         try:
             environment.get_template(path)
         except jinja2.TemplateSyntaxError as error:
             raise PackError(f"{label}/{path}:{error.lineno}: {error.message}") from None
+
+
+def compile_variants(pack: Pack) -> None:
+    """The same for what other settings send, which is not looked at before it is needed."""
+    compile_files(pack, filter(_is_variant, pack.files), pack.name)

@@ -1,8 +1,9 @@
 """One segment through the three stages: reads like the paper's figure.
 
 Calls of a segment with D disputed dimensions out of four, over R rounds:
-    4 + (calls of the D debates, each at most 3R - 2) + 1
-without the 1 where nothing was found, and 0 where there is nothing to rate.
+    4 + (calls of the D debates, each at most 3R - 2 with strategy consensus) + 1
+without the 1 where nothing was found, and 0 where there is nothing to rate. The other strategies
+say in their modules what a debate takes; without stage 1 there is one annotator and one debate.
 """
 
 from __future__ import annotations
@@ -13,7 +14,9 @@ from dataclasses import dataclass, replace
 from mmad_metric.chat import ChatModel, ChatRequest, Reply, Usage
 from mmad_metric.config import MMADConfig
 from mmad_metric.errors import Reason, SegmentFailure
+from mmad_metric.method_space import SKIP_JUDGE
 from mmad_metric.mqm import Category, MQMError, Placement, Severity, Side
+from mmad_metric.provenance import trace
 from mmad_metric.rating import Segment, SegmentRating, Status
 from mmad_metric.scoring import WeightScheme
 from mmad_metric.stages.annotate import annotate
@@ -60,12 +63,14 @@ async def _three_stages(
     segment: Segment, context: StageContext, scheme: WeightScheme
 ) -> SegmentRating:
     openings = await annotate(context)
-    dimensions = context.prompts.pack.dimensions
+    dimensions = context.dimensions
     outcomes = await side_by_side(
         debate(context, dimension, opening)
         for dimension, opening in zip(dimensions, openings, strict=True)
     )
-    errors, analysis = await judge(context, outcomes)
+    found, analysis = await judge(context, outcomes)
+    judged = SKIP_JUDGE not in context.config.skip_stages
+    errors = trace(found, outcomes, context.texts, judged=judged)
     return SegmentRating(
         segment,
         Status.SCORED,

@@ -42,23 +42,35 @@ class Position:
 
 @dataclass(frozen=True, slots=True)
 class DebateRound:
-    """One round. `con` is None where the closing turn was not needed; `consistent` is None
-    where nobody was asked and the two sets were not equal either."""
+    """One round. `con` is None where its turn was not needed; `consistent` is None where nobody
+    was asked and the two sets were not equal either.
+
+    questions: what an interrogator put to pro and to con, "" where nothing; answers: what they
+    said to it after their turns (with strategy `consultancy-review` `pro` and `con` are the
+    answers themselves).
+    """
 
     pro: Position
     con: Position | None
     consistent: bool | None
+    questions: tuple[str, str] = ("", "")
+    answers: tuple[Position | None, Position | None] = (None, None)
 
 
 @dataclass(frozen=True, slots=True)
 class DimensionOutcome:
-    """What one dimension found: the agent's opening, the debate if any, the outcome."""
+    """What one dimension found: the agent's opening, the debate if any, the outcome.
+
+    verdict: the words of whoever decided the debate, None where the sides themselves did.
+    Without stage 1 there is one "dimension", named as `packs.COUPLED`.
+    """
 
     dimension: str
     opening: tuple[Annotation, ...]
     outcome: tuple[Annotation, ...]
     counter: tuple[Annotation, ...] | None = None  # con's opening; None: not disputed
     rounds: tuple[DebateRound, ...] = ()
+    verdict: str | None = None
 
     @property
     def disputed(self) -> bool:
@@ -70,28 +82,42 @@ class DimensionOutcome:
         return bool(self.rounds) and self.rounds[-1].consistent is True
 
     def to_dict(self) -> dict[str, Any]:
-        def said(annotations: tuple[Annotation, ...]) -> list[dict[str, Any]]:
-            return [annotation.to_reply() for annotation in annotations]
-
-        def position(value: Position | None) -> dict[str, Any] | None:
-            if value is None:
-                return None
-            return {"argument": value.argument, "annotations": said(value.annotations)}
-
-        result: dict[str, Any] = {"opening": said(self.opening)}
+        result: dict[str, Any] = {"opening": _said(self.opening)}
         if self.counter is not None:
-            result["counter"] = said(self.counter)
-            result["rounds"] = [
-                {
-                    "pro": position(turn.pro),
-                    "con": position(turn.con),
-                    "consistent": turn.consistent,
-                }
-                for turn in self.rounds
-            ]
+            result["counter"] = _said(self.counter)
+            result["rounds"] = [_round_dict(turn) for turn in self.rounds]
             result["agreed"] = self.agreed
-        result["outcome"] = said(self.outcome)
+        if self.verdict is not None:
+            result["verdict"] = self.verdict
+        result["outcome"] = _said(self.outcome)
         return result
+
+
+def _said(annotations: tuple[Annotation, ...]) -> list[dict[str, Any]]:
+    return [annotation.to_reply() for annotation in annotations]
+
+
+def _position_dict(value: Position | None) -> dict[str, Any] | None:
+    if value is None:
+        return None
+    return {"argument": value.argument, "annotations": _said(value.annotations)}
+
+
+def _round_dict(turn: DebateRound) -> dict[str, Any]:
+    """What strategy `consensus` never has is left out where it is empty."""
+    result: dict[str, Any] = {
+        "pro": _position_dict(turn.pro),
+        "con": _position_dict(turn.con),
+        "consistent": turn.consistent,
+    }
+    if any(turn.questions):
+        result["questions"] = dict(zip(("pro", "con"), turn.questions, strict=True))
+    if any(turn.answers):
+        result["answers"] = {
+            side: _position_dict(answer)
+            for side, answer in zip(("pro", "con"), turn.answers, strict=True)
+        }
+    return result
 
 
 class Status(str, Enum):

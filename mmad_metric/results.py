@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from decimal import Decimal
 from typing import Any
@@ -15,6 +15,9 @@ from mmad_metric.repeats import RatedRow, RowScore, continues, noise
 from mmad_metric.scoring import WeightScheme, count_errors
 from mmad_metric.signature import Observed
 
+# US dollars that a role's usage cost; None where the price of its model is not known.
+Cost = Callable[[str, Usage], "Decimal | None"]
+
 
 @dataclass
 class SystemTotals:
@@ -22,7 +25,8 @@ class SystemTotals:
 
     n_segments, n_scored and reasons count rows, which may have several ratings; n_ratings,
     n_ratings_scored, errors and usage count ratings. row: the last row so far; row_scores: every
-    row's score, or those of its repeats.
+    row's score, or those of its repeats. cost: tells what a role's usage cost; without it the
+    usage has no costs.
     """
 
     name: str
@@ -43,6 +47,7 @@ class SystemTotals:
     models: set[str] = field(default_factory=set)
     levels: set[str] = field(default_factory=set)
     adapted: set[str] = field(default_factory=set)
+    cost: Cost | None = None
     _sum: Decimal = Decimal(0)
     _penalties: dict[str, Decimal] = field(default_factory=dict)
     _seen: set[int] = field(default_factory=set)
@@ -153,7 +158,7 @@ class SystemTotals:
             "n_minor": self.errors["n_minor"],
             "n_non_translation": self.errors["n_non_translation"],
             "by_dimension": self.dimensions(),
-            "usage": usage_dict(self.usage),
+            "usage": usage_dict(self.usage, self.cost),
         }
 
     def dimensions(self) -> dict[str, dict[str, int | float]]:
@@ -168,11 +173,23 @@ class SystemTotals:
         }
 
 
-def usage_dict(usage: Mapping[str, Usage]) -> dict[str, Any]:
-    """Totals, and the same by role."""
-    total = sum(usage.values(), Usage())
+def usage_dict(usage: Mapping[str, Usage], cost: Cost | None = None) -> dict[str, Any]:
+    """Totals, and the same by role, with `cost_usd` where costs are told (None: not known)."""
+    total = sum(usage.values(), Usage()).to_dict()
     roles = {role: usage[role].to_dict() for role in sorted(usage)}
-    return {**total.to_dict(), "by_role": roles}
+    if cost is None:
+        return {**total, "by_role": roles}
+    costs = {role: cost(role, usage[role]) for role in sorted(usage)}
+    known = [each for each in costs.values() if each is not None]
+    whole = sum(known, Decimal(0)) if len(known) == len(costs) else None
+    priced = {
+        role: {**counted, "cost_usd": _dollars(costs[role])} for role, counted in roles.items()
+    }
+    return {**total, "cost_usd": _dollars(whole), "by_role": priced}
+
+
+def _dollars(cost: Decimal | None) -> float | None:
+    return None if cost is None else float(round(cost, 6))
 
 
 def observed(totals: list[SystemTotals]) -> Observed:

@@ -8,9 +8,11 @@ from dataclasses import dataclass
 from typing import Any
 
 from mmad_metric.calls.connect import Connection, connect, resolve
-from mmad_metric.config import ROLES, MMADConfig
+from mmad_metric.config import MMADConfig
+from mmad_metric.deciding_prompts import check_prompts, check_variants
 from mmad_metric.files.inputs import sample_rows
 from mmad_metric.memory import RatingMemory, memory_identity
+from mmad_metric.method_space import SKIP_PARTITION, check_dimensions
 from mmad_metric.packs import load_pack
 from mmad_metric.pipeline import Method
 from mmad_metric.rating import Segment, SegmentRating, Status
@@ -18,7 +20,7 @@ from mmad_metric.repeats import repeated
 from mmad_metric.runner import rate_segments
 from mmad_metric.scoring import WeightScheme, load_scheme, scheme_table
 from mmad_metric.signature import Observed, format_signature, signature_fields
-from mmad_metric.templates import Prompts, check_prompts
+from mmad_metric.templates import Prompts
 from mmad_metric.version import __version__
 
 
@@ -35,14 +37,34 @@ class Plan:
         """Load and check the prompt pack and the weights. Raises ConfigError, PackError."""
         prompts = Prompts(load_pack(config.prompts), config.lp)
         check_prompts(prompts)
-        return cls(config, prompts, load_scheme(config.weights))
+        if config.uses_variants():
+            check_variants(prompts, [config.topic], [config.strategy])
+        plan = cls(config, prompts, load_scheme(config.weights))
+        check_dimensions(config, plan.dimension_names)
+        return plan
+
+    @property
+    def pack_identity(self) -> str:
+        """Name, version and hash of the prompts that these settings can send."""
+        pack = self.prompts.pack
+        return pack.full_identity if self.config.uses_variants() else pack.identity
+
+    @property
+    def dimension_names(self) -> tuple[str, ...]:
+        return tuple(dimension.name for dimension in self.prompts.pack.dimensions)
+
+    @property
+    def demo_pair(self) -> str:
+        """The pair whose demonstrations are used."""
+        coupled = SKIP_PARTITION in self.config.skip_stages
+        return self.prompts.coupled_demo_pair if coupled else self.prompts.demo_pair
 
     def signature_fields(self, observed: Observed | None = None) -> dict[str, str]:
         """The signature's keys; what replies tell is there only when it was observed."""
         fields = signature_fields(
             self.config,
-            self.prompts.pack.identity,
-            self.prompts.demo_pair,
+            self.pack_identity,
+            self.demo_pair,
             observed or Observed(),
         )
         # What an own table holds moves scores, not what its file is called.
@@ -55,8 +77,8 @@ class Plan:
         """The settings as a run file's header keeps them: enough to rescore and to repeat."""
         return {
             **self.config.to_dict(),
-            "prompts": self.prompts.pack.identity,
-            "demos": self.prompts.demo_pair,
+            "prompts": self.pack_identity,
+            "demos": self.demo_pair,
             "weight_table": scheme_table(self.scheme),
         }
 
@@ -115,7 +137,7 @@ class Session:
     def _made_of(self) -> dict[str, Any]:
         """What a rating depends on besides its texts."""
         config = self.plan.config
-        servers = {role: resolve(config, role) for role in ROLES}
+        servers = {role: resolve(config, role) for role in config.roles(self.plan.dimension_names)}
         # Under these, full_debate and role addresses included, replies could differ. How often a
         # segment is rated changes none of its ratings.
         settings = {name: value for name, value in self.plan.to_dict().items() if name != "repeats"}
@@ -139,5 +161,5 @@ async def open_session(plan: Plan, *, api_key: str | None = None) -> AsyncIterat
 
     Raises ConfigError, InputError.
     """
-    async with connect(plan.config, api_key=api_key) as connection:
+    async with connect(plan.config, plan.dimension_names, api_key=api_key) as connection:
         yield Session(plan, connection)

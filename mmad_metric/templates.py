@@ -15,10 +15,10 @@ from typing import Any
 import jinja2
 
 from mmad_metric.chat import Message
-from mmad_metric.errors import PackError
 from mmad_metric.languages import LanguagePair
 from mmad_metric.mqm import NON_TRANSLATION, Annotation
-from mmad_metric.packs import Demo, Dimension, Pack, fallback_order
+from mmad_metric.pack_parts import COUPLED, Demo, Dimension
+from mmad_metric.packs import VARIANTS, Pack, fallback_order
 from mmad_metric.rating import Position
 
 
@@ -49,10 +49,13 @@ def position_reply(position: Position) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Side:
-    """A debater's part. name: pro or con; dispute: which findings are debated (config)."""
+    """A debater's part. name: pro or con; dispute: which findings are debated, topic: on what,
+    strategy: how the debate ends (config)."""
 
     name: str
     dispute: str = "major"
+    topic: str = "severity"
+    strategy: str = "consensus"
 
 
 @dataclass(frozen=True)
@@ -62,6 +65,7 @@ class Prompts:
     pack: Pack
     lp: LanguagePair
     _demo_messages: dict[str, tuple[Message, ...]] = field(default_factory=dict, repr=False)
+    _compiled: dict[str, jinja2.Template] = field(default_factory=dict, repr=False)
 
     @cached_property
     def demo_pair(self) -> str:
@@ -69,32 +73,47 @@ class Prompts:
         return fallback_order(self.lp, self.pack.demos)[0]
 
     @cached_property
-    def _templates(self) -> dict[str, jinja2.Template]:
+    def coupled_demo_pair(self) -> str:
+        """The same for an agent that annotates all dimensions at once."""
+        return fallback_order(self.lp, self.pack.coupled_demos)[0]
+
+    @cached_property
+    def _environment(self) -> jinja2.Environment:
         environment = self.pack.environment()
         environment.globals["block"] = block
-        return {
-            name: environment.get_template(file) for name, file in self.pack.templates.items()
-        } | {
-            dimension.guidance: environment.get_template(dimension.guidance)
-            for dimension in self.pack.dimensions
-        }
+        return environment
 
-    def _render(self, name: str, variables: Mapping[str, Any]) -> str:
+    def _template(self, name: str) -> jinja2.Template:
+        """By its name in pack.toml, by VARIANTS/ and its name in variants.toml, or by its file;
+        compiled when it is first needed."""
+        found = self._compiled.get(name)
+        if found is None:
+            pack, variant = self.pack, name.removeprefix(f"{VARIANTS}/")
+            file = pack.templates.get(name) if variant == name else pack.variants[variant]
+            found = self._compiled[name] = self._environment.get_template(file or name)
+        return found
+
+    def render(self, name: str, variables: Mapping[str, Any]) -> str:
+        """A template of the pack, filled; the languages' names are always known."""
         languages = {
             "source_language": self.lp.source_name,
             "target_language": self.lp.target_name,
         }
-        return self._templates[name].render({**languages, **variables}).strip("\n")
+        return self._template(name).render({**languages, **variables}).strip("\n")
 
     @cached_property
-    def _guidance(self) -> dict[str, str]:
-        return {
-            dimension.name: self._render(dimension.guidance, {"dimension": dimension})
+    def guidance(self) -> dict[str, str]:
+        """What a dimension is, by its name; of all dimensions under COUPLED."""
+        each = {
+            dimension.name: self.render(dimension.guidance, {"dimension": dimension})
             for dimension in self.pack.dimensions
         }
+        titled = (f"## {one.title}\n{each[one.name]}" for one in self.pack.dimensions)
+        return {**each, COUPLED: "\n\n".join(titled)}
 
     def annotate(self, dimension: Dimension, texts: tuple[str, str]) -> tuple[Message, ...]:
-        """Stage 1: instruction, demonstrations, then the segment."""
+        """Stage 1: instruction, demonstrations, then the segment. The dimension may be
+        ALL_DIMENSIONS."""
         prefix = self._demo_messages.get(dimension.name)
         if prefix is None:
             prefix = self._annotate_prefix(dimension)
@@ -102,13 +121,17 @@ class Prompts:
         return (*prefix, self._annotate_user(dimension, texts, self.lp))
 
     def _annotate_prefix(self, dimension: Dimension) -> tuple[Message, ...]:
-        system = self._render(
-            "annotate_system",
-            {"dimension": dimension, "guidance": self._guidance[dimension.name]},
-        )
-        messages = [Message("system", system)]
-        demo_lp = LanguagePair.parse(self.demo_pair)
-        for demo in demos_for(self.pack.demos[self.demo_pair], dimension.name):
+        variables = {"dimension": dimension, "guidance": self.guidance[dimension.name]}
+        system, pair, demos = "annotate_system", self.demo_pair, self.pack.demos
+        if dimension.is_coupled:
+            system, pair, demos = (
+                f"{VARIANTS}/coupled_system", self.coupled_demo_pair, self.pack.coupled_demos
+            )  # fmt: skip
+            variables |= self.subject(dimension, "", "")
+            variables["dimensions"] = self.pack.dimensions
+        messages = [Message("system", self.render(system, variables))]
+        demo_lp = LanguagePair.parse(pair)
+        for demo in demos_for(demos[pair], dimension.name):
             messages.append(
                 self._annotate_user(dimension, (demo.source, demo.translation), demo_lp)
             )
@@ -125,7 +148,8 @@ class Prompts:
             "source_language": lp.source_name,
             "target_language": lp.target_name,
         }
-        return Message("user", self._render("annotate_user", variables))
+        name = f"{VARIANTS}/coupled_user" if dimension.is_coupled else "annotate_user"
+        return Message("user", self.render(name, variables))
 
     def debate_start(
         self, dimension: Dimension, side: Side, texts: tuple[str, str], opening: Position
@@ -135,29 +159,58 @@ class Prompts:
             "dimension": dimension,
             "side": side.name,
             "dispute": side.dispute,
-            "guidance": self._guidance[dimension.name],
+            "guidance": self.guidance[dimension.name],
             "source": texts[0],
             "translation": texts[1],
         }
+        system = "debate_system"
+        if dimension.is_coupled or (side.topic, side.strategy) != ("severity", "consensus"):
+            system = f"{VARIANTS}/debate_system"
+            variables |= self.subject(dimension, side.topic, side.strategy)
         return (
-            Message("system", self._render("debate_system", variables)),
-            Message("user", self._render("debate_user", variables)),
+            Message("system", self.render(system, variables)),
+            Message("user", self.render("debate_user", variables)),
             Message("assistant", position_reply(opening)),
         )
 
-    def debate_turn(self, opponent: Position, number: int, rounds: int) -> Message:
-        """Stage 2: the message that brings a debater the other's latest position."""
+    def subject(self, dimension: Dimension, topic: str, strategy: str) -> dict[str, Any]:
+        """What the variants of the prompts know of a debate. A dimension's error may belong to
+        another one where categories are debated."""
+        labels = [label for each in self.pack.dimensions for label in each.labels]
+        own = labels if dimension.is_coupled else list(dimension.labels)
+        return {
+            "dimension": dimension,
+            "coupled": dimension.is_coupled,
+            "topic": topic,
+            "strategy": strategy,
+            "guidance": self.guidance[dimension.name],
+            "categories": own,
+            "other_categories": [each for each in labels if each not in own]
+            if topic == "category"
+            else [],
+        }
+
+    def debate_turn(
+        self, opponent: Position, number: int, rounds: int, *, closing: bool | None = None
+    ) -> Message:
+        """Stage 2: the message that brings a debater the other's latest position. closing:
+        whether it is the debater's last turn (default: that of the last round)."""
         variables = {
             "opponent_argument": opponent.argument,
             "opponent_annotations": annotations_json(opponent.annotations),
             "round": number,
             "rounds": rounds,
-            "closing": number == rounds,
+            "closing": number == rounds if closing is None else closing,
         }
-        return Message("user", self._render("debate_turn", variables))
+        return Message("user", self.render("debate_turn", variables))
 
     def consensus(
-        self, dimension: Dimension, texts: tuple[str, str], pro: Position, con: Position
+        self,
+        dimension: Dimension,
+        texts: tuple[str, str],
+        pro: Position,
+        con: Position,
+        topic: str = "severity",
     ) -> tuple[Message, ...]:
         """Stage 2: the question whether the two sides agree."""
         variables = {
@@ -169,14 +222,23 @@ class Prompts:
             "con_argument": con.argument,
             "con_annotations": annotations_json(con.annotations),
         }
+        system = "consensus_system"
+        if dimension.is_coupled or topic != "severity":
+            system = f"{VARIANTS}/consensus_system"
+            variables |= self.subject(dimension, topic, "consensus")
         return (
-            Message("system", self._render("consensus_system", variables)),
-            Message("user", self._render("consensus_user", variables)),
+            Message("system", self.render(system, variables)),
+            Message("user", self.render("consensus_user", variables)),
         )
 
     @cached_property
     def _judge_system(self) -> Message:
-        return Message("system", self._render("judge_system", {"dimensions": self.pack.dimensions}))
+        return Message("system", self.render("judge_system", {"dimensions": self.pack.dimensions}))
+
+    @cached_property
+    def _coupled_judge_system(self) -> Message:
+        name = f"{VARIANTS}/coupled_judge_system"
+        return Message("system", self.render(name, {"dimensions": self.pack.dimensions}))
 
     def judge(
         self, texts: tuple[str, str], outcomes: Sequence[tuple[Dimension, Sequence[Annotation]]]
@@ -191,7 +253,15 @@ class Prompts:
             for dimension, annotations in outcomes
         ]
         variables = {"source": texts[0], "translation": texts[1], "outcomes": shown}
-        return (self._judge_system, Message("user", self._render("judge_user", variables)))
+        coupled = any(dimension.is_coupled for dimension, _ in outcomes)
+        system = self._coupled_judge_system if coupled else self._judge_system
+        return (system, Message("user", self.render("judge_user", variables)))
+
+
+def position_shown(side: str, position: Position) -> dict[str, str]:
+    """A stand as templates of the variants take it. side: A (pro) or B (con)."""
+    annotations = annotations_json(position.annotations)
+    return {"side": side, "argument": position.argument, "annotations": annotations}
 
 
 def demos_for(demos: Sequence[Demo], dimension: str) -> list[Demo]:
@@ -201,22 +271,3 @@ def demos_for(demos: Sequence[Demo], dimension: str) -> list[Demo]:
     """
     shared = [demo for demo in demos if demo.dimension == NON_TRANSLATION]
     return shared + [demo for demo in demos if demo.dimension == dimension]
-
-
-def check_prompts(prompts: Prompts) -> None:
-    """Render everything once with sample texts. Raises PackError naming the template.
-
-    Finds what compiling cannot: a variable that does not exist, a sandbox violation.
-    """
-    texts = ("A {{ source }} line.", "Eine </source> Zeile.")
-    opening = Position("", ())
-    try:
-        for dimension in prompts.pack.dimensions:
-            prompts.annotate(dimension, texts)
-            prompts.consensus(dimension, texts, opening, opening)
-            for side in (Side("pro"), Side("con"), Side("con", "any")):
-                prompts.debate_start(dimension, side, texts, opening)
-        prompts.debate_turn(opening, 1, 2)
-        prompts.judge(texts, [(dimension, ()) for dimension in prompts.pack.dimensions])
-    except jinja2.TemplateError as error:
-        raise PackError(f"prompt pack {prompts.pack.name}: {error}") from None

@@ -62,13 +62,16 @@ def annotation(
 
 
 def reply_text(schema_name: str, annotations: Sequence[dict[str, Any]] = ()) -> str:
-    """A well-formed reply of any annotating schema, by its name; a consensus check says no."""
+    """A well-formed reply of any schema, by its name; a consensus check says no, an
+    interrogator asks something."""
     if schema_name == "consensus_check":
         return '{"consistent": "no"}'
+    if schema_name == "interrogation":
+        return '{"questions": "Which words show it?"}'
     values: dict[str, Any] = {}
     if schema_name == "debate_turn":
         values["argument"] = "I hold my position."
-    if schema_name == "final_judgement":
+    if schema_name in ("final_judgement", "dimension_verdict"):
         values["analysis"] = "The errors are real."
     return json.dumps({**values, "annotations": list(annotations)}, ensure_ascii=False)
 

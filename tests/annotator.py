@@ -41,6 +41,12 @@ class Annotator:
         if schema == "dimension_annotations":
             dimension = _dimension(contents)
             return _json({"annotations": self._found(texts, dimension)})
+        if schema == "coupled_annotations":
+            return _json({"annotations": self.look_up(*texts)})
+        if schema == "interrogation":
+            return _json({"questions": "Which words show it?"})
+        if schema == "dimension_verdict":
+            return _json({"analysis": "Pro is right.", "annotations": _first(contents)})
         if schema == "final_judgement":
             return _json({"analysis": "All stand.", "annotations": self.look_up(*texts)})
         return self._turn(contents)
@@ -56,6 +62,15 @@ class Annotator:
             shown = re.findall(_BLOCK.format("opponent_annotations"), contents[-1], re.DOTALL)
             stand = json.loads(shown[-1][1])
         return _json({"argument": "As I said.", "annotations": stand})
+
+
+def _first(contents: Sequence[str]) -> Any:
+    """The first annotation, as whoever decides a debate is shown it."""
+    for content in contents:
+        found = re.search(_BLOCK.format("first_annotations"), content, re.DOTALL)
+        if found:
+            return json.loads(found.group(2))
+    raise AssertionError("no first annotation in the prompt")
 
 
 def home_of(category: str) -> str:

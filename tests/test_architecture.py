@@ -29,11 +29,14 @@ ROOT = Path(__file__).resolve().parent.parent / PACKAGE
 LAYERS = {
     "the ground": "version errors blocking addresses",
     "the seam to a model": "chat",
-    "MQM values": "mqm label_words labels normalise spans merging languages rating scoring",
-    "settings": "config signature repeats results layouts",
-    "prompts": "packs templates",
+    "MQM values": "mqm label_words labels normalise spans merging languages rating scoring "
+    "provenance",
+    "settings": "method_space config call_counts signature repeats results layouts",
+    "prompts": "pack_parts packs templates deciding_prompts",
     "replies": "replies replies.mend replies.scan replies.items replies.search replies.shapes",
-    "one segment": "stages stages.context stages.annotate stages.debate stages.judge pipeline",
+    "one segment": "stages stages.context stages.annotate stages.positions stages.room "
+    "stages.consensus stages.deliberation stages.interactive_review stages.consultancy_review "
+    "stages.debate stages.judge pipeline",
     "many segments": "runner",
     "statistics": "stats.table stats.resampling stats.significance stats.clusters stats",
     "talking to a server": "servers servers.endpoint servers.dialect servers.refusals "

@@ -47,7 +47,7 @@ def test_the_pair_may_come_as_two_languages():
         ({"temperature": -1}, "temperature"),
         ({"max_cost": float("inf")}, "max_cost"),
         ({"turns": "both"}, "sequential, simultaneous"),
-        ({"skip_stages": [1]}, "2, 3"),
+        ({"skip_stages": [4]}, "1, 2, 3"),
         ({"strategy": "none", "rounds": 2}, "rounds"),
         ({"model": ""}, "model"),
         ({"model": 4}, "model"),

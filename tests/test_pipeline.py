@@ -9,9 +9,9 @@ from typing import Any
 
 import pytest
 
+from mmad_metric.call_counts import call_bounds
 from mmad_metric.chat import ChatRequest, Usage
 from mmad_metric.errors import Reason, RunStopped, SegmentFailure
-from mmad_metric.forecast import call_bounds
 from mmad_metric.mqm import Placement, Severity, Side
 from mmad_metric.pipeline import rate_segment
 from mmad_metric.rating import Segment, SegmentRating, Status

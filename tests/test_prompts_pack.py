@@ -7,6 +7,7 @@ import json
 import re
 from collections import Counter
 from collections.abc import Iterator
+from itertools import product
 from pathlib import Path
 
 import pytest
@@ -15,11 +16,24 @@ from hypothesis import strategies as st
 
 from mmad_metric.calls.prices import estimate_tokens
 from mmad_metric.chat import Message
+from mmad_metric.deciding_prompts import (
+    Dispute,
+    Moment,
+    Said,
+    answer,
+    check_prompts,
+    check_variants,
+    interrogator_system,
+    interrogator_user,
+    verdict,
+)
 from mmad_metric.languages import LanguagePair
+from mmad_metric.method_space import STRATEGIES, TOPICS
 from mmad_metric.mqm import NON_TRANSLATION, TYPOLOGY, WHOLE_SEGMENT, Annotation, Category, Severity
-from mmad_metric.packs import Demo, Pack, fallback_order, load_pack
+from mmad_metric.pack_parts import ALL_DIMENSIONS, Demo
+from mmad_metric.packs import Pack, fallback_order, load_pack
 from mmad_metric.rating import Position
-from mmad_metric.templates import Prompts, Side, block, check_prompts
+from mmad_metric.templates import Prompts, Side, block
 
 PACK = load_pack("mmad")
 DIMENSIONS = {dimension.name: dimension for dimension in PACK.dimensions}
@@ -390,3 +404,147 @@ def test_the_brief_pack_is_sound_and_a_quarter_as_long() -> None:
         assert (one.name, one.subcategories) == (other.name, other.subcategories)
         short = sum(len(each.content) for each in brief.annotate(one, texts))
         assert short * 3 < sum(len(each.content) for each in full.annotate(other, texts))
+
+
+# -- the variants: other topics and strategies, one annotator for everything
+
+
+BRIEF = load_pack("brief")
+VARIED = [Prompts(pack, LanguagePair.parse("en-de")) for pack in (PACK, BRIEF)]
+ALL = (*PACK.dimensions[:1], ALL_DIMENSIONS)
+
+
+def varied_prompts(
+    made: Prompts, texts: tuple[str, str] = TEXTS, stand: Position = STAND
+) -> dict[str, tuple[Message, ...]]:
+    """Every kind of prompt that default settings never send."""
+    result = {
+        "coupled annotate": made.annotate(ALL_DIMENSIONS, texts),
+        "coupled judge": made.judge(texts, [(ALL_DIMENSIONS, stand.annotations)]),
+    }
+    for dimension, topic, strategy in product(ALL, TOPICS, STRATEGIES):
+        name = f"{dimension.name} {topic} {strategy}"
+        dispute = Dispute(dimension, texts, stand.annotations, topic, strategy)
+        heard = Moment(1, 2, (("A", stand), ("B", stand)), first=True)
+        put = answer(made, dispute, stand.argument, Moment(1, 2))
+        for role in ("pro", "con"):
+            side = Side(role, "major", topic, strategy)
+            start = made.debate_start(dimension, side, texts, stand)
+            result[f"debate {name} {role}"] = (*start, put)
+            result[f"interrogator {name} {role}"] = (
+                interrogator_system(made, dispute, role),
+                interrogator_user(made, dispute, heard, role),
+            )
+        record = [Said("A", stand.argument, stand.argument), Said("B", stand.argument)]
+        result[f"verdict {name}"] = verdict(made, dispute, record, (stand, stand))
+        result[f"consensus {name}"] = made.consensus(dimension, texts, stand, stand, topic)
+    return result
+
+
+@pytest.mark.parametrize("made", VARIED, ids=["mmad", "brief"])
+def test_every_shipped_pack_can_do_everything(made: Prompts) -> None:
+    check_variants(made)
+    assert set(made.pack.variant_openings) == {"category", "free"}
+
+
+@pytest.mark.parametrize("made", VARIED, ids=["mmad", "brief"])
+def test_variants_leave_no_template_syntax_and_no_blank_message(made: Prompts) -> None:
+    for kind, messages in varied_prompts(made).items():
+        for message in messages:
+            assert message.content.strip(), kind
+            for mark in ("{{", "{%", "{#", "%}", "  ", "\n\n\n", ". ."):
+                assert mark not in message.content, (kind, mark)
+
+
+@pytest.mark.parametrize("made", VARIED, ids=["mmad", "brief"])
+def test_variants_alternate_after_one_system_message(made: Prompts) -> None:
+    for kind, messages in varied_prompts(made).items():
+        roles = [message.role for message in messages]
+        assert roles[0] == "system", kind
+        assert roles[1:] == ["user", "assistant"] * ((len(roles) - 2) // 2) + ["user"], kind
+
+
+@pytest.mark.parametrize("made", VARIED, ids=["mmad", "brief"])
+def test_variants_state_the_shape_that_is_asked_for(made: Prompts) -> None:
+    for kind, messages in varied_prompts(made).items():
+        keys = {"consensus": "consistent", "interrogator": "questions"}
+        key = keys.get(kind.partition(" ")[0], "annotations")
+        assert "JSON" in messages[0].content, kind
+        assert f'"{key}"' in messages[0].content, kind
+
+
+@pytest.mark.parametrize("made", VARIED, ids=["mmad", "brief"])
+def test_each_topic_has_its_own_words(made: Prompts) -> None:
+    def words(topic: str, strategy: str) -> str:
+        side = Side("con", "major", topic, strategy)
+        found = made.debate_start(PACK.dimensions[0], side, TEXTS, STAND)[0].content
+        return found.replace(made.guidance["accuracy"], "")
+
+    for strategy in ("deliberation", "interactive-review", "consultancy-review"):
+        severity, category, free = (words(topic, strategy) for topic in TOPICS)
+        assert len({severity, category, free}) == 3
+        assert "fluency/grammar" in category
+        assert "fluency/grammar" not in severity + free
+
+
+@pytest.mark.parametrize("made", VARIED, ids=["mmad", "brief"])
+@pytest.mark.parametrize("hostile", HOSTILE.values(), ids=HOSTILE)
+def test_in_variants_too_words_of_others_stay_between_tags(hostile: str, made: Prompts) -> None:
+    stand = Position(hostile, (Annotation(hostile, STAND.annotations[0].category, Severity.MAJOR),))
+    quoted = json.dumps([each.to_reply() for each in stand.annotations], ensure_ascii=False)
+    varied = varied_prompts(made, (f"S {hostile}", hostile), stand)
+    name = "accuracy free interactive-review"
+    asked = varied[f"interrogator {name} pro"][-1].content
+    decided = varied[f"verdict {name}"][-1].content
+    for text in (asked, decided):
+        assert_enclosed(text, "source", f"S {hostile}")
+        assert_enclosed(text, "translation", hostile)
+        assert_enclosed(text, "first_annotations", quoted)
+        for side in ("A", "B"):
+            assert_enclosed(text, f"annotations_{side}", quoted)
+            if hostile.strip():
+                assert_enclosed(text, f"argument_{side}", hostile)
+    assert_enclosed(varied[f"debate {name} con"][-1].content, "questions", hostile)
+
+
+def test_coupled_demonstrations_are_sound() -> None:
+    for pack in (PACK, BRIEF):
+        labels = {label for dimension in pack.dimensions for label in dimension.labels}
+        used = {(demo.source, demo.translation) for _, demo in demos()}
+        for pair, shown in pack.coupled_demos.items():
+            kinds = [demo.dimension for demo in shown]
+            assert kinds.count(NON_TRANSLATION) == 1, pair
+            assert any(not demo.annotations for demo in shown), pair
+            severities = {each.severity for demo in shown for each in demo.annotations}
+            assert severities == {Severity.MINOR, Severity.MAJOR}, pair
+            for demo in shown:
+                assert (demo.source, demo.translation) not in used
+                for each in demo.annotations:
+                    text = demo.source if each.is_source_error else demo.translation
+                    assert each.category.is_non_translation or (
+                        each.span in text and str(each.category) in labels
+                    )
+
+
+def test_every_pair_with_demonstrations_has_some_for_one_annotator_of_everything() -> None:
+    assert set(PACK.coupled_demos) == set(PACK.demos)
+    assert set(BRIEF.coupled_demos) == set(BRIEF.demos)
+
+
+def test_coupled_demonstrations_are_not_of_the_data_that_is_tested_on(wmt23: Path) -> None:
+    tested = {
+        line.strip()
+        for kind in ("sources", "references")
+        for path in (wmt23 / kind).glob("*.txt")
+        for line in path.read_text(encoding="utf-8").split("\n")
+    }
+    for shown in (*PACK.coupled_demos.values(), *BRIEF.coupled_demos.values()):
+        assert not {text for demo in shown for text in (demo.source, demo.translation)} & tested
+
+
+def test_one_annotator_for_all_is_told_every_label_and_every_guidance() -> None:
+    for made in VARIED:
+        system = made.annotate(ALL_DIMENSIONS, TEXTS)[0].content
+        for dimension in made.pack.dimensions:
+            assert made.guidance[dimension.name] in system
+            assert all(label in system for label in dimension.labels)

@@ -4,23 +4,26 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Collection, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field, replace
 from decimal import Decimal
+from urllib.parse import urlsplit
 
 from mmad_metric.addresses import shown_url
 from mmad_metric.calls.cache import CachedChat, ReplyStore, cache_folder, identity_of
 from mmad_metric.calls.limits import Gate, LimitedChat
 from mmad_metric.calls.prices import Price, find_price
 from mmad_metric.calls.reasking import ReaskingChat
-from mmad_metric.chat import ChatModel, ChatRequest, Reply
-from mmad_metric.config import ROLES, MMADConfig
-from mmad_metric.errors import ConfigError
+from mmad_metric.chat import ChatModel, ChatRequest, Reply, Usage
+from mmad_metric.config import MMADConfig
+from mmad_metric.errors import ConfigError, SegmentFailure
 from mmad_metric.local.chat import LocalChat, LocalServer
 from mmad_metric.local.model import parse_local
+from mmad_metric.results import Cost
 from mmad_metric.servers.openai_chat import Endpoint, OpenAIChat
 
+_THIS_MACHINE = ("localhost", "127.0.0.1", "::1")
 LOCAL_TIMEOUT = 900.0  # seconds for a reply of the embedded model, on a busy machine too
 
 
@@ -34,6 +37,7 @@ class Connection:
     by_role: dict[str, ChatModel] = field(default_factory=dict)
     identities: list[str] = field(default_factory=list)  # of the servers, as in cache keys
     hits: int = 0
+    paid: dict[str, Usage] = field(default_factory=dict)  # by this run, by role
 
     async def complete(self, request: ChatRequest) -> Reply:
         return await self.by_role[request.role].complete(request)
@@ -54,26 +58,64 @@ def resolve(config: MMADConfig, role: str) -> tuple[str, str | None]:
 
 def role_prices(config: MMADConfig) -> Mapping[str, Price | None]:
     """The price list of each role's model, None where it is not known."""
-    return {role: find_price(*resolve(config, role)) for role in ROLES}
+    return {role: find_price(*resolve(config, role)) for role in config.roles()}
+
+
+def role_costs(config: MMADConfig) -> Cost:
+    """What a role's usage costs; the embedded model's is free."""
+
+    def cost(role: str, usage: Usage) -> Decimal | None:
+        model, base_url = resolve(config, role)
+        if parse_local(model) is not None:
+            return Decimal(0)
+        # No price list has this machine, and loading them takes a while.
+        if base_url is not None and urlsplit(base_url).hostname in _THIS_MACHINE:
+            return None
+        price = find_price(model, base_url)
+        return None if price is None else price.cost(usage)
+
+    return cost
+
+
+@dataclass(frozen=True, slots=True)
+class _PaidChat:
+    """Wraps a model to count by role what was paid, failed calls included."""
+
+    inner: ChatModel
+    paid: dict[str, Usage]
+
+    async def complete(self, request: ChatRequest) -> Reply:
+        usage = Usage()
+        try:
+            reply = await self.inner.complete(request)
+            usage = reply.usage
+            return reply
+        except SegmentFailure as failure:
+            usage = failure.usage or Usage()
+            raise
+        finally:
+            self.paid[request.role] = self.paid.get(request.role, Usage()) + usage
 
 
 @asynccontextmanager
-async def connect(config: MMADConfig, *, api_key: str | None = None) -> AsyncIterator[Connection]:
+async def connect(
+    config: MMADConfig, dimensions: Collection[str] = (), *, api_key: str | None = None
+) -> AsyncIterator[Connection]:
     """Open what the settings name, and close it at the end.
 
-    api_key: for the server that the settings name, in place of the environment's; a role with
-    a server of its own does not get it.
+    dimensions: the prompt pack's; api_key: for the server that the settings name, in place of
+    the environment's; a role with a server of its own does not get it.
 
     Raises ConfigError before any call when a key, a price or a local model is missing.
     """
     max_cost = None if config.max_cost is None else Decimal(str(config.max_cost))
-    _check_prices(config)
+    _check_prices(config, dimensions)
     async with AsyncExitStack() as stack:
         store = ReplyStore(cache_folder(config.cache) if config.use_cache else None)
         stack.callback(store.close)
         connection = Connection(Gate(config.concurrency, max_cost), store, api_key)
         opened: dict[tuple[str, str | None], ChatModel] = {}
-        for role in ROLES:
+        for role in config.roles(dimensions):
             target = resolve(config, role)
             if target not in opened:
                 opened[target] = await _open(config, target, connection, stack)
@@ -81,10 +123,10 @@ async def connect(config: MMADConfig, *, api_key: str | None = None) -> AsyncIte
         yield connection
 
 
-def _check_prices(config: MMADConfig) -> None:
+def _check_prices(config: MMADConfig, dimensions: Collection[str]) -> None:
     if config.max_cost is None:
         return
-    for role in ROLES:
+    for role in config.roles(dimensions):
         model, base_url = resolve(config, role)
         if parse_local(model) is None and find_price(model, base_url) is None:
             raise ConfigError(
@@ -131,7 +173,7 @@ async def _open(
         }
     )
     connection.identities.append(identity)
-    asking = ReaskingChat(limited, config.reasks)
+    asking = ReaskingChat(_PaidChat(limited, connection.paid), config.reasks)
     return CachedChat(asking, connection.store, identity, connection.count_hit)
 
 

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from decimal import Decimal
 from functools import lru_cache
 
+from mmad_metric.addresses import resolve
 from mmad_metric.chat import ChatRequest, Message, Usage
 
 
@@ -44,8 +45,10 @@ def find_price(model: str, base_url: str | None) -> Price | None:
     """The price list that applies to a model at a server, None when it is not known.
 
     Without a base URL the server is OpenAI's. A server that genai-prices does not know has no
-    known price, whatever its model is called.
+    known price, whatever its model is called, and one on this machine never has.
     """
+    if base_url is not None and resolve(base_url, model).is_loopback:
+        return None
     price = Price(model, "openai", None) if base_url is None else Price(model, None, base_url)
     try:
         price.cost(Usage(calls=1, prompt_tokens=1, completion_tokens=1))

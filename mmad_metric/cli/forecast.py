@@ -6,9 +6,10 @@ import json
 from collections.abc import Iterator
 from typing import Any
 
+from mmad_metric.call_counts import call_bounds
 from mmad_metric.calls.connect import role_prices
 from mmad_metric.files.inputs import Inputs, sample_rows
-from mmad_metric.forecast import Forecast, call_bounds, forecast
+from mmad_metric.forecast import Forecast, forecast
 from mmad_metric.rating import Segment
 from mmad_metric.session import Plan
 

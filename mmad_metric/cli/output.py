@@ -8,7 +8,7 @@ from typing import Any
 
 from mmad_metric.cli.terminal import printable
 from mmad_metric.layouts import NAME, number
-from mmad_metric.mqm import MQMError, Side
+from mmad_metric.mqm import MQMError, Provenance, Side
 from mmad_metric.rating import SegmentRating, Status
 from mmad_metric.repeats import Stability
 from mmad_metric.results import SystemTotals
@@ -82,7 +82,20 @@ def _error(error: MQMError) -> str:
     if error.start is not None:
         where = "source " if error.side is Side.SOURCE else ""
         place = f"{where}{error.start}..{error.end}"
-    return f"{error.severity.value:<8} {error.category}: “{printable(error.text)}” ({place})"
+    shown = f"{error.severity.value:<8} {error.category}: “{printable(error.text)}” ({place})"
+    return shown if error.provenance is None else f"{shown} [{_history(error.provenance)}]"
+
+
+def _history(known: Provenance) -> str:
+    """How an error came to be, e.g. "3/4 agents; disputed, 2 rounds; judge kept"."""
+    parts = [f"{known.support}/{known.asked} agents"]
+    if known.disputed:
+        yielded = "".join(f", {name} yielded" for name in known.yielded)
+        plural = "" if known.rounds == 1 else "s"
+        parts.append(f"disputed, {known.rounds} round{plural}{yielded}")
+    if known.judge is not None:
+        parts.append(f"judge {known.judge}")
+    return "; ".join(parts)
 
 
 def segment_dict(rating: SegmentRating) -> dict[str, Any]:

@@ -4,18 +4,41 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 
 from mmad_metric.calls.prices import estimate_prompt
 from mmad_metric.chat import Message
 from mmad_metric.cli.exits import EXIT_OK
+from mmad_metric.deciding_prompts import (
+    Dispute,
+    Moment,
+    Said,
+    answer,
+    check_prompts,
+    check_variants,
+    interrogator_system,
+    interrogator_user,
+    verdict,
+)
 from mmad_metric.errors import ConfigError
 from mmad_metric.languages import LanguagePair
-from mmad_metric.packs import Dimension, load_pack
+from mmad_metric.method_space import STRATEGIES, TOPICS
+from mmad_metric.pack_parts import ALL_DIMENSIONS, Dimension
+from mmad_metric.packs import load_pack
 from mmad_metric.rating import Position
-from mmad_metric.stages.debate import counter_position
-from mmad_metric.templates import Prompts, Side, check_prompts, demos_for
+from mmad_metric.stages.positions import counter_position, counter_words
+from mmad_metric.templates import Prompts, Side, demos_for
 
-STAGES = ("annotate", "debate", "consensus", "judge")
+# The stages of each strategy, in the order in which their prompts are sent.
+_STAGES = {
+    "consensus": ("annotate", "debate", "consensus", "judge"),
+    "deliberation": ("annotate", "debate", "verdict", "judge"),
+    "interactive-review": ("annotate", "debate", "interrogation", "verdict", "judge"),
+    "consultancy-review": ("annotate", "interrogation", "verdict", "judge"),
+    "none": ("annotate", "judge"),
+}
+STAGES = ("annotate", "debate", "consensus", "interrogation", "verdict", "judge")
+_ROUNDS = 3
 
 
 def run_prompts(arguments: Sequence[str]) -> int:
@@ -26,6 +49,9 @@ def run_prompts(arguments: Sequence[str]) -> int:
     show.add_argument("-l", "--lp", "--language-pair", default="en-de", metavar="SRC-TGT")
     show.add_argument("--prompts", default="mmad", metavar="PACK")
     show.add_argument("--stage", choices=STAGES, help="one stage only")
+    show.add_argument("--strategy", choices=STRATEGIES, help="how a debate ends")
+    show.add_argument("--topic", choices=TOPICS, default="severity", help="what is debated")
+    show.add_argument("--skip-stage", type=int, choices=(1,), help="one annotator for all")
     show.add_argument("--dimension", help="one dimension only")
     show.add_argument("--source", help="source text (default: a demonstration's)")
     show.add_argument("--translation", help="translation (default: a demonstration's)")
@@ -41,29 +67,54 @@ def _check(folder: str) -> int:
     pack = load_pack(folder)
     for pair in pack.demos:
         check_prompts(Prompts(pack, LanguagePair.parse(pair)))
+    if pack.variants:
+        check_variants(Prompts(pack, LanguagePair.parse(next(iter(pack.demos)))))
     names = ", ".join(dimension.name for dimension in pack.dimensions)
     print(f"{pack.identity}: sound; dimensions {names}; demonstrations {', '.join(pack.demos)}")
+    if pack.variants:
+        print(f"{pack.full_identity} with other strategies and topics, and without stage 1")
+    else:
+        print("no variants.toml: strategy consensus, topic severity and all stages alone")
     return EXIT_OK
 
 
 def _show(options: argparse.Namespace) -> int:
     prompts = Prompts(load_pack(options.prompts), LanguagePair.parse(options.lp))
     check_prompts(prompts)
-    dimensions = [
-        dimension
-        for dimension in prompts.pack.dimensions
-        if options.dimension in (None, dimension.name)
-    ]
-    if not dimensions:
-        known = ", ".join(dimension.name for dimension in prompts.pack.dimensions)
-        raise ConfigError(f"--dimension: {options.dimension!r} is not one of {known}")
-    for stage in STAGES if options.stage is None else (options.stage,):
-        for title, messages in _messages(prompts, stage, dimensions, _texts(prompts, options)):
+    strategy = _strategy(options)
+    coupled = options.skip_stage is not None
+    if coupled or options.topic != "severity" or strategy not in ("consensus", "none"):
+        check_variants(prompts, [options.topic], [strategy])
+    dimensions = (ALL_DIMENSIONS,) if coupled else _dimensions(prompts, options.dimension)
+    texts = _texts(prompts, options)
+    view = _View(prompts, dimensions, texts, options.topic, strategy)
+    for stage in _STAGES[strategy] if options.stage is None else (options.stage,):
+        for title, messages in view.messages(stage):
             print(f"=== {title} (about {estimate_prompt(messages)} tokens)")
             for message in messages:
                 print(f"--- {message.role}\n{message.content}")
             print()
     return EXIT_OK
+
+
+def _strategy(options: argparse.Namespace) -> str:
+    """The strategy asked for, else the first that has the stage asked for."""
+    stage, strategy = options.stage, options.strategy
+    if strategy is None:
+        return next(name for name in STRATEGIES if stage is None or stage in _STAGES[name])
+    if stage is not None and stage not in _STAGES[strategy]:
+        raise ConfigError(
+            f"--stage {stage}: strategy {strategy} has {', '.join(_STAGES[strategy])} only"
+        )
+    return str(strategy)
+
+
+def _dimensions(prompts: Prompts, wanted: str | None) -> tuple[Dimension, ...]:
+    found = tuple(each for each in prompts.pack.dimensions if wanted in (None, each.name))
+    if not found:
+        known = ", ".join(dimension.name for dimension in prompts.pack.dimensions)
+        raise ConfigError(f"--dimension: {wanted!r} is not one of {known}")
+    return found
 
 
 def _texts(prompts: Prompts, options: argparse.Namespace) -> tuple[str, str]:
@@ -76,35 +127,103 @@ def _texts(prompts: Prompts, options: argparse.Namespace) -> tuple[str, str]:
     return demo.source, demo.translation
 
 
-def _messages(
-    prompts: Prompts, stage: str, dimensions: Sequence[Dimension], texts: tuple[str, str]
-) -> Iterator[tuple[str, tuple[Message, ...]]]:
+@dataclass(frozen=True, slots=True)
+class _View:
     """Titles and messages of a stage; openings are taken from the demonstrations."""
-    found = {each.name: _opening(prompts, each) for each in dimensions}
-    words = prompts.pack.openings
-    if stage == "judge":
-        yield "judge", prompts.judge(texts, [(each, found[each.name].annotations)
-                                             for each in dimensions])  # fmt: skip
-        return
-    for dimension in dimensions:
-        pro = found[dimension.name]
-        con = Position(words["con"], counter_position(pro.annotations))
-        if stage == "annotate":
-            yield f"annotate {dimension.name}", prompts.annotate(dimension, texts)
-        elif stage == "consensus":
+
+    prompts: Prompts
+    dimensions: tuple[Dimension, ...]
+    texts: tuple[str, str]
+    topic: str
+    strategy: str
+
+    def messages(self, stage: str) -> Iterator[tuple[str, tuple[Message, ...]]]:
+        if stage == "judge":
+            found = [(each, self._stands(each)[0].annotations) for each in self.dimensions]
+            yield "judge", self.prompts.judge(self.texts, found)
+            return
+        for each in self.dimensions:
+            if stage == "annotate":
+                yield f"annotate {each.name}", self.prompts.annotate(each, self.texts)
+            elif stage == "consensus":
+                check = self.prompts.consensus(each, self.texts, *self._stands(each), self.topic)
+                yield f"consensus {each.name}", check
+            elif stage == "debate":
+                yield from self._debate(each)
+            elif stage == "interrogation":
+                yield from self._interrogation(each)
+            else:
+                yield self._verdict(each)
+
+    def _stands(self, dimension: Dimension) -> tuple[Position, Position]:
+        words = self.prompts.pack.openings_on(self.topic)
+        opening = _opening(self.prompts, dimension)
+        counter = counter_position(opening.annotations, self.topic)
+        said = counter_words(opening.annotations, self.topic)
+        return Position(words["pro"], opening.annotations), Position(words[said], counter)
+
+    def _start(self, dimension: Dimension, role: str, own: Position) -> tuple[Message, ...]:
+        side = Side(role, "major", self.topic, self.strategy)
+        return self.prompts.debate_start(dimension, side, self.texts, own)
+
+    def _debate(self, dimension: Dimension) -> Iterator[tuple[str, tuple[Message, ...]]]:
+        pro, con = self._stands(dimension)
+        for role, own, other in (("pro", pro, con), ("con", con, pro)):
+            turn = self.prompts.debate_turn(other, 1, _ROUNDS)
+            yield f"{role} {dimension.name}", (*self._start(dimension, role, own), turn)
+
+    def _dispute(self, dimension: Dimension) -> Dispute:
+        opening = self._stands(dimension)[0].annotations
+        return Dispute(dimension, self.texts, opening, self.topic, self.strategy)
+
+    def _interrogation(self, dimension: Dimension) -> Iterator[tuple[str, tuple[Message, ...]]]:
+        """The first questions, and how they are put to the sides."""
+        prompts, dispute = self.prompts, self._dispute(dimension)
+        stands = dict(zip(("pro", "con"), self._stands(dimension), strict=True))
+        asked = "Which words bear that out?"
+        alone = self.strategy == "consultancy-review"
+        for role in stands if alone else ("",):
+            heard = tuple(
+                (name, stand)
+                for name, (side, stand) in zip(("A", "B"), stands.items(), strict=True)
+                if role in ("", side)
+            )
+            moment = Moment(1, _ROUNDS, heard, first=True)
             yield (
-                f"consensus {dimension.name}",
-                prompts.consensus(dimension, texts, pro, con),
+                f"interrogator {role} {dimension.name}".replace("  ", " "),
+                (
+                    interrogator_system(prompts, dispute, role),
+                    interrogator_user(prompts, dispute, moment, role),
+                ),
+            )
+        for role, own in stands.items():
+            put = answer(prompts, dispute, asked, Moment(1, _ROUNDS))
+            yield f"answer {role} {dimension.name}", (*self._start(dimension, role, own), put)
+
+    def _verdict(self, dimension: Dimension) -> tuple[str, tuple[Message, ...]]:
+        prompts, dispute = self.prompts, self._dispute(dimension)
+        pro, con = self._stands(dimension)
+        if self.strategy == "interactive-review":
+            stands = (("A", pro), ("B", con))
+            last = Moment(_ROUNDS, _ROUNDS, answers=stands, first=True, deciding=True)
+            messages: tuple[Message, ...] = (
+                interrogator_system(prompts, dispute),
+                interrogator_user(prompts, dispute, last),
             )
         else:
-            for role, own, other in (("pro", pro, con), ("con", con, pro)):
-                start = prompts.debate_start(dimension, Side(role), texts, own)
-                yield f"{role} {dimension.name}", (*start, prompts.debate_turn(other, 1, 3))
+            record = [Said("A", pro.argument), Said("B", con.argument)]
+            messages = verdict(prompts, dispute, record, (pro, con))
+        return f"verdict {dimension.name}", messages
 
 
 def _opening(prompts: Prompts, dimension: Dimension) -> Position:
-    """The first annotated demonstration of a dimension, severe ones first."""
-    demos = demos_for(prompts.pack.demos[prompts.demo_pair], dimension.name)
-    annotated = [demo.annotations for demo in demos if demo.annotations]
-    annotated.sort(key=lambda items: not any(each.severity.is_severe for each in items))
-    return Position(prompts.pack.openings["pro"], annotated[0] if annotated else ())
+    """The first annotated demonstration of a dimension, severe ones first, non-translation
+    last."""
+    pack, pair = prompts.pack, prompts.demo_pair
+    known = pack.coupled_demos[prompts.coupled_demo_pair] if dimension.is_coupled else (
+        pack.demos[pair]
+    )  # fmt: skip
+    annotated = [each for each in demos_for(known, dimension.name) if each.annotations]
+    annotated.sort(key=lambda demo: not any(each.severity.is_severe for each in demo.annotations))
+    annotated.sort(key=lambda demo: demo.dimension != dimension.name)
+    return Position("", annotated[0].annotations if annotated else ())

@@ -6,6 +6,7 @@ import argparse
 import gc
 import os
 import sys
+from collections.abc import Iterator
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 from typing import Any
@@ -13,7 +14,7 @@ from typing import Any
 from tqdm import tqdm
 
 from mmad_metric.blocking import run_blocking
-from mmad_metric.calls.connect import Connection, role_prices
+from mmad_metric.calls.connect import Connection, role_costs, role_prices
 from mmad_metric.cli.exits import EXIT_ERROR, EXIT_INTERRUPTED, EXIT_OK, EXIT_UNSCORED
 from mmad_metric.cli.findings import Findings, overlap_findings, print_findings
 from mmad_metric.cli.forecast import print_forecast
@@ -28,7 +29,6 @@ from mmad_metric.cli.output import (
 )
 from mmad_metric.cli.rated import Rated, add_rated
 from mmad_metric.cli.terminal import tell
-from mmad_metric.config import ROLES
 from mmad_metric.errors import InputError, RunStopped
 from mmad_metric.files.inputs import Inputs
 from mmad_metric.files.run_file import RunWriter, read_run
@@ -76,7 +76,8 @@ def run_rate(options: argparse.Namespace) -> int:
     _tell(options, _notices(plan, inputs, options))
     # Before any call: what cannot be computed should cost nothing.
     found = overlap_findings(options, inputs)
-    totals = {each.name: SystemTotals(each.name, plan.scheme) for each in inputs.systems}
+    cost = role_costs(plan.config)
+    totals = {each.name: SystemTotals(each.name, plan.scheme, cost=cost) for each in inputs.systems}
     with ExitStack() as stack:
         writer = stack.enter_context(RunWriter(options.output)) if options.output else None
         return _rate(Run(options, plan, inputs, writer, totals), found)
@@ -102,7 +103,8 @@ def _check_output(options: argparse.Namespace) -> None:
 
 def _notices(plan: Plan, inputs: Inputs, options: argparse.Namespace) -> list[str]:
     notices = []
-    locals_used = [parse_local(plan.config.model_for(role)[0]) for role in ROLES]
+    roles = plan.config.roles()
+    locals_used = [parse_local(plan.config.model_for(role)[0]) for role in roles]
     if any(local is not None and local.is_shipped for local in locals_used):
         notices.append(SHIPPED_NOTICE)
     if options.references and not options.overlap:
@@ -113,9 +115,9 @@ def _notices(plan: Plan, inputs: Inputs, options: argparse.Namespace) -> list[st
         notices.append("no cache: an interrupted run starts from the beginning")
     if (doubt := determinism_warning(plan.config)) is not None:
         notices.append(doubt)
-    if plan.prompts.demo_pair != str(plan.config.lp):
+    if plan.demo_pair != str(plan.config.lp):
         notices.append(
-            f"no demonstrations for {plan.config.lp}: those of {plan.prompts.demo_pair} are used"
+            f"no demonstrations for {plan.config.lp}: those of {plan.demo_pair} are used"
         )
     return notices
 
@@ -240,6 +242,8 @@ def _account(run: Run) -> list[str]:
     stability = ranking_stability([each.row_scores for each in run.totals.values()])
     if stability is not None and run.plan.config.repeats > 1:
         lines.append(stability_line(stability))
+    if len(connection.paid) > 1:
+        lines.append("  " + "; ".join(_paid_by_role(run, connection)))
     for each in run.totals.values():
         lost = each.n_ratings - each.n_ratings_scored
         if each.repeats > 1 and lost:
@@ -250,6 +254,15 @@ def _account(run: Run) -> list[str]:
             example = each.examples.get(reason)
             lines.append(f"  {count} {reason}{f', such as: {example}' if example else ''}")
     return lines
+
+
+def _paid_by_role(run: Run, connection: Connection) -> Iterator[str]:
+    """What each role took in this run, e.g. "judge 3 calls, $0.0004"."""
+    cost = role_costs(run.plan.config)
+    for role, usage in sorted(connection.paid.items()):
+        dollars = cost(role, usage)
+        price = "" if dollars is None else f", ${dollars:.4f}"
+        yield f"{role} {usage.calls} calls{price}"
 
 
 def _spent(run: Run, connection: Connection) -> str:

@@ -105,7 +105,18 @@ def _error(line: dict[str, Any]) -> MQMError:
     for key in ("quoted", "raw_category", "raw_severity"):
         _get(line, key, str, None)
     _strings(line, "flags")
+    if line.get("provenance") is not None:
+        _check_provenance(_get(line, "provenance", dict))
     return MQMError.from_dict(line)
+
+
+def _check_provenance(line: Mapping[str, Any]) -> None:
+    for key in ("raised_by", "yielded"):
+        _items(line, key, str)
+    for key in ("rounds", "support", "asked"):
+        _get(line, key, int)
+    _get(line, "disputed", bool)
+    _get(line, "judge", str, None)
 
 
 def _usage(line: Mapping[str, Any]) -> Usage:
@@ -134,6 +145,9 @@ def _outcome_line(outcome: DimensionOutcome) -> dict[str, Any]:
                 position: Position | None = getattr(debated, side)
                 if position is not None:
                     _complete(round_line[side]["annotations"], position.annotations)
+            for side, answer in zip(("pro", "con"), debated.answers, strict=True):
+                if answer is not None:
+                    _complete(round_line["answers"][side]["annotations"], answer.annotations)
     return line
 
 
@@ -157,6 +171,7 @@ def _outcome(dimension: str, line: Mapping[str, Any]) -> DimensionOutcome:
         outcome=_annotations(line, "outcome"),
         counter=_annotations(line, "counter") if "counter" in line else None,
         rounds=tuple(_round(turn) for turn in line.get("rounds", ())),
+        verdict=_get(line, "verdict", str, None),
     )
 
 
@@ -164,7 +179,14 @@ def _round(line: Mapping[str, Any]) -> DebateRound:
     pro = _position(line["pro"])
     if pro is None:
         raise InputError("not a segment line: a debate round without 'pro'")
-    return DebateRound(pro, _position(line["con"]), _get(line, "consistent", bool, None))
+    questions, answers = _get(line, "questions", dict, {}), _get(line, "answers", dict, {})
+    return DebateRound(
+        pro,
+        _position(line["con"]),
+        _get(line, "consistent", bool, None),
+        (_get(questions, "pro", str, ""), _get(questions, "con", str, "")),
+        (_position(answers.get("pro")), _position(answers.get("con"))),
+    )
 
 
 def _position(line: Mapping[str, Any] | None) -> Position | None:

@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from urllib.parse import urlsplit
 
+from mmad_metric.calls.connect import role_costs
 from mmad_metric.config import MMADConfig
 from mmad_metric.errors import ConfigError, InputError, MMADError
 from mmad_metric.files.inputs import Inputs, open_inputs
@@ -87,7 +88,8 @@ async def visit(wanted: Wanted) -> AsyncGenerator[str]:
 
 
 async def _rated(plan: Plan, rows: _Rows, wanted: Wanted) -> AsyncGenerator[Shown]:
-    totals = {name: SystemTotals(name, plan.scheme) for name in rows.names}
+    cost = role_costs(plan.config)
+    totals = {name: SystemTotals(name, plan.scheme, cost=cost) for name in rows.names}
     ratings: list[SegmentRating] = []
     sampled = plan.config.sample or rows.n_rows
     total = min(sampled, rows.n_rows) * len(rows.names)

@@ -12,6 +12,7 @@ from typing import Any
 
 from mmad_metric.api import rate
 from mmad_metric.blocking import iterate_blocking
+from mmad_metric.calls.connect import role_costs
 from mmad_metric.config import MMADConfig
 from mmad_metric.errors import ConfigError, InputError
 from mmad_metric.integrations.columns import TextColumns, check_free, find_column
@@ -151,7 +152,7 @@ class _Job:
 
         for _ in segments():
             pass
-        totals = SystemTotals("", self.plan.scheme)
+        totals = self._totals()
         ratings = self._ratings(segments(), len(dataset))
         rows = _counted(iterate_blocking(lambda: ratings), totals)
         library, features = self.library, self._features()
@@ -166,6 +167,9 @@ class _Job:
             rated = library.Dataset.from_dict({name: [] for name in every}, features=every)
         return DatasetResult(rated, totals, self.plan)
 
+    def _totals(self) -> SystemTotals:
+        return SystemTotals("", self.plan.scheme, cost=role_costs(self.plan.config))
+
     def stream(self, dataset: Any) -> DatasetResult:
         """A stream that rates its rows as they are read."""
         rate([], [], config=self.plan.config)  # a missing key is told now, not in an hour
@@ -174,10 +178,10 @@ class _Job:
         if known is not None:
             features = self.library.Features({**known, **self._features()})
             plain = plain.decode(enable=False)  # pictures and sounds pass through as they are
-        result = DatasetResult(None, SystemTotals("", self.plan.scheme), self.plan)
+        result = DatasetResult(None, self._totals(), self.plan)
 
         def rows() -> Iterator[dict[str, Any]]:
-            totals = result.totals = SystemTotals("", self.plan.scheme)
+            totals = result.totals = self._totals()
             return self._passing(plain, totals)
 
         named = {} if dataset.split is None else {"split": dataset.split}  # None would be a name

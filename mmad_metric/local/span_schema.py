@@ -27,7 +27,7 @@ SPAN_UNITS = (24, 16, 12, 8, 6, 4, 3)
 
 LABELS = tuple(f"{name}/{sub}" for name, subs in TYPOLOGY.items() for sub in subs)
 _OMISSION = "accuracy/omission"
-_PROSE_FIELDS = ("argument", "analysis")
+_PROSE_FIELDS = ("argument", "analysis", "questions")
 _LONGEST_LABEL = 60
 _LONGEST_FREE_SPAN = 400
 

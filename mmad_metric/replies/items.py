@@ -11,7 +11,7 @@ from functools import lru_cache
 from typing import Any
 
 from mmad_metric.chat import UnreadableReply
-from mmad_metric.labels import names_severity, parse_category, parse_severity
+from mmad_metric.labels import OwnLabels, names_severity, parse_category, parse_severity
 from mmad_metric.mqm import NON_TRANSLATION, WHOLE_SEGMENT, Annotation, Category, Severity
 from mmad_metric.replies.scan import decode
 
@@ -40,6 +40,8 @@ _MAX_DIGITS = 9  # of an item's number
 _MAX_STRINGS = 2  # JSON inside a JSON string, and once more
 
 Labels = tuple[Category, str | None, Severity, str | None, tuple[str, ...]]
+# The asking dimension, None for none, and the pack's own labels: how labels are read.
+Asking = tuple[str | None, OwnLabels]
 Item = tuple[object, object]  # what stands in the list, the severity of its group or MISSING
 
 
@@ -106,7 +108,7 @@ def unpacked(value: object) -> object:
     return value
 
 
-def read_annotations(value: object, home: str | None) -> tuple[Annotation, ...]:
+def read_annotations(value: object, asking: Asking) -> tuple[Annotation, ...]:
     """The annotations of a list, numbered dict or dict by severity. Raises UnreadableReply.
 
     Items labelled "no error" are none. Non-translation excludes everything else. A bare string
@@ -117,7 +119,7 @@ def read_annotations(value: object, home: str | None) -> tuple[Annotation, ...]:
     annotations, objects = [], 0
     for item, group in items:
         objects += isinstance(item, dict)
-        annotation = _annotation(item, group, home)
+        annotation = _annotation(item, group, asking)
         if annotation is not None:
             annotations.append(annotation)
     if items and not objects:
@@ -142,7 +144,7 @@ def _listed(value: object) -> list[Any]:
     raise UnreadableReply("the annotations are no list")
 
 
-def _annotation(item: object, group: object, home: str | None) -> Annotation | None:
+def _annotation(item: object, group: object, asking: Asking) -> Annotation | None:
     """One annotation; None if its category says that there is no error."""
     if isinstance(item, str):
         item = {"error_span": item}
@@ -155,7 +157,7 @@ def _annotation(item: object, group: object, home: str | None) -> Annotation | N
         quoted, in_source = lookup(item, _SPAN_KEYS), lookup(item, _SOURCE_KEYS)
         severity_said = lookup(item, _SEVERITY_KEYS)
         said = (_category_said(item), group if severity_said is MISSING else severity_said)
-    labels = _labels(_label(said[0]), _label(said[1]), home)
+    labels = _labels(_label(said[0]), _label(said[1]), asking)
     if labels is None:
         return None
     category, raw_category, severity, raw_severity, flags = labels
@@ -167,14 +169,14 @@ def _annotation(item: object, group: object, home: str | None) -> Annotation | N
     return Annotation(span, category, severity, in_source, raw_category, raw_severity, flags)
 
 
-def _labels(category_said: object, severity_said: object, home: str | None) -> Labels | None:
+def _labels(category_said: object, severity_said: object, asking: Asking) -> Labels | None:
     if isinstance(category_said, str) and isinstance(severity_said, str):
-        return _known_labels(category_said[:_MAX_LABEL], severity_said[:_MAX_LABEL], home)
-    return _read_labels(category_said, severity_said, home)
+        return _known_labels(category_said[:_MAX_LABEL], severity_said[:_MAX_LABEL], asking)
+    return _read_labels(category_said, severity_said, asking)
 
 
-def _read_labels(category_said: object, severity_said: object, home: str | None) -> Labels | None:
-    parsed = parse_category(category_said, home)
+def _read_labels(category_said: object, severity_said: object, asking: Asking) -> Labels | None:
+    parsed = parse_category(category_said, *asking)
     if parsed is None:
         return None
     severity, raw_severity, flags = parse_severity(severity_said)

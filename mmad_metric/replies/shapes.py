@@ -15,6 +15,7 @@ from typing import Any, Literal
 from pydantic import BaseModel, ConfigDict
 
 from mmad_metric.chat import ReplySchema, UnreadableReply
+from mmad_metric.labels import OwnLabels
 from mmad_metric.mqm import Annotation
 from mmad_metric.rating import Position
 from mmad_metric.replies.items import (
@@ -22,6 +23,7 @@ from mmad_metric.replies.items import (
     LIST_KEYS,
     MISSING,
     REMARK_KEYS,
+    Asking,
     is_grouped,
     is_item,
     is_numbered,
@@ -34,6 +36,7 @@ from mmad_metric.replies.search import Reader, read_reply
 
 _ARGUMENT_KEYS = ("argument", "arguments", "reasoning", "explanation", "analysis")
 _ANALYSIS_KEYS = ("analysis", "reasoning", "explanation", "argument")
+_QUESTION_KEYS = ("questions", "question")
 _VERDICT_KEYS = ("consistent", "consistency", "consensus", "agreement", "agree", "answer")
 _PROSE_KEYS = frozenset((*_ARGUMENT_KEYS, *_ANALYSIS_KEYS))
 
@@ -63,9 +66,13 @@ class _DebateTurnShape(_Shape):
     annotations: list[_AnnotationShape]
 
 
-class _FinalJudgementShape(_Shape):
+class _JudgementShape(_Shape):
     analysis: str
     annotations: list[_AnnotationShape]
+
+
+class _InterrogationShape(_Shape):
+    questions: str
 
 
 class _ConsensusShape(_Shape):
@@ -74,46 +81,95 @@ class _ConsensusShape(_Shape):
 
 @dataclass(frozen=True, slots=True)
 class Judgement:
-    """The judge's final annotations, not yet placed or merged, and its analysis."""
+    """A judge's annotations, not yet placed or merged, and its analysis."""
 
     analysis: str
     annotations: tuple[Annotation, ...]
 
 
 @lru_cache(maxsize=64)
-def dimension_annotations(home: str) -> ReplySchema:
-    """An agent's annotations: tuple[Annotation, ...]. home: the dimension that is asked."""
-    return _annotating("dimension_annotations", _AnnotationsShape, partial(_annotations, home=home))
+def dimension_annotations(home: str, own: OwnLabels = ()) -> ReplySchema:
+    """An agent's annotations: tuple[Annotation, ...]. home: the dimension that is asked; own: the
+    prompt pack's own labels."""
+    build = partial(_annotations, asking=(home, own))
+    return _annotating("dimension_annotations", _AnnotationsShape, build)
 
 
 @lru_cache(maxsize=64)
-def debate_turn(home: str) -> ReplySchema:
-    """A debater's turn in a dimension: rating.Position."""
-    return _annotating("debate_turn", _DebateTurnShape, partial(_position, home=home))
+def coupled_annotations(own: OwnLabels = ()) -> ReplySchema:
+    """The annotations of an agent for all dimensions: tuple[Annotation, ...]."""
+    build = partial(_annotations, asking=(None, own))
+    return _annotating("coupled_annotations", _AnnotationsShape, build)
 
 
-def _annotations(value: object, home: str | None) -> tuple[Annotation, ...]:
+@lru_cache(maxsize=64)
+def debate_turn(home: str | None, own: OwnLabels = ()) -> ReplySchema:
+    """A debater's turn in a dimension (None: in all of them): rating.Position."""
+    build = partial(_position, asking=(home, own))
+    return _annotating("debate_turn", _DebateTurnShape, build)
+
+
+@lru_cache(maxsize=64)
+def dimension_verdict(home: str | None, own: OwnLabels = ()) -> ReplySchema:
+    """What whoever decides a debate makes of it: Judgement."""
+    build = partial(_judgement, asking=(home, own))
+    return _annotating("dimension_verdict", _JudgementShape, build)
+
+
+@lru_cache(maxsize=64)
+def final_judgement(own: OwnLabels = ()) -> ReplySchema:
+    """The final judge's reply: Judgement."""
+    build = partial(_judgement, asking=(None, own))
+    return _annotating("final_judgement", _JudgementShape, build)
+
+
+def _annotations(value: object, asking: Asking) -> tuple[Annotation, ...]:
     value = unpacked(value)
     if isinstance(value, dict):
         listed = lookup(value, LIST_KEYS)
         if listed == [] and any(value.get(key) for key in LIST_KEYS):
             raise UnreadableReply("one list of annotations is empty and another is not")
         value = _without_prose(value) if listed is MISSING else listed
-    return read_annotations(value, home)
+    return read_annotations(value, asking)
 
 
 def _without_prose(value: Mapping[str, Any]) -> dict[str, Any]:
     return {key: item for key, item in value.items() if key not in _PROSE_KEYS}
 
 
-def _position(value: object, home: str) -> Position:
+def _position(value: object, asking: Asking) -> Position:
     value = unpacked(value)
-    return Position(_prose(value, _ARGUMENT_KEYS), _annotations(value, home))
+    return Position(_prose(value, _ARGUMENT_KEYS), _annotations(value, asking))
 
 
-def _judgement(value: object) -> Judgement:
+def _judgement(value: object, asking: Asking) -> Judgement:
     value = unpacked(value)
-    return Judgement(_prose(value, _ANALYSIS_KEYS), _annotations(value, None))
+    return Judgement(_prose(value, _ANALYSIS_KEYS), _annotations(value, asking))
+
+
+def _questions(value: object) -> str:
+    """What is asked, as one text; empty where nothing is left to ask."""
+    value = unpacked(value)
+    if isinstance(value, dict):
+        value = lookup(value, _QUESTION_KEYS)
+    if value is None:
+        return ""
+    if isinstance(value, list) and all(isinstance(part, str) for part in value):
+        value = "\n".join(value)
+    if not isinstance(value, str):
+        raise UnreadableReply("no questions")
+    return sound(value).strip()
+
+
+def _questions_prose(text: str) -> str:
+    """A reply without JSON is taken as the questions when it asks something."""
+    if text[:1] in "{[" or not any(mark in text for mark in "?\uff1f\u061f"):
+        raise UnreadableReply("no questions")
+    return sound(text).strip()
+
+
+def _asks(value: object) -> bool:
+    return isinstance(value, dict) and lookup(value, _QUESTION_KEYS) is not MISSING
 
 
 def _prose(value: object, names: Iterable[str]) -> str:
@@ -208,7 +264,21 @@ def _strict_schema(shape: type[BaseModel]) -> dict[str, Any]:
     return result
 
 
-FINAL_JUDGEMENT = _annotating("final_judgement", _FinalJudgementShape, _judgement)
+FINAL_JUDGEMENT = final_judgement()
+INTERROGATION = ReplySchema(
+    "interrogation",
+    _strict_schema(_InterrogationShape),
+    partial(
+        read_reply,
+        Reader(
+            _questions,
+            _asks,
+            _written(_QUESTION_KEYS),
+            frozenset(_QUESTION_KEYS) | _PROSE_KEYS | REMARK_KEYS,
+            _questions_prose,
+        ),
+    ),
+)
 CONSENSUS_CHECK = ReplySchema(
     "consensus_check",
     _strict_schema(_ConsensusShape),

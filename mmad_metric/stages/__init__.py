@@ -1,1 +1,1 @@
-"""The three stages of M-MAD, one module each, over the same small context."""
+"""The three stages of M-MAD over the same small context; a debate's strategy is a module each."""

@@ -10,6 +10,8 @@ from typing import Any, TypeVar
 from mmad_metric.chat import ChatModel, ChatRequest, Message, ReplySchema
 from mmad_metric.config import MMADConfig
 from mmad_metric.errors import RunStopped
+from mmad_metric.method_space import SKIP_PARTITION
+from mmad_metric.pack_parts import ALL_DIMENSIONS, Dimension
 from mmad_metric.templates import Prompts
 
 Value = TypeVar("Value")
@@ -23,6 +25,13 @@ class StageContext:
     prompts: Prompts
     config: MMADConfig
     model: ChatModel
+
+    @property
+    def dimensions(self) -> tuple[Dimension, ...]:
+        """What is annotated and debated apart: the pack's dimensions, or all of them at once."""
+        if SKIP_PARTITION in self.config.skip_stages:
+            return (ALL_DIMENSIONS,)
+        return self.prompts.pack.dimensions
 
     async def ask(self, role: str, messages: tuple[Message, ...], schema: ReplySchema) -> Any:
         """One request; the value that the schema reads from the reply.

@@ -5,13 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from mmad_metric.merging import merge
+from mmad_metric.method_space import SKIP_JUDGE
 from mmad_metric.mqm import MQMError
 from mmad_metric.rating import DimensionOutcome
-from mmad_metric.replies.shapes import FINAL_JUDGEMENT, Judgement
+from mmad_metric.replies.shapes import Judgement, final_judgement
 from mmad_metric.spans import place
 from mmad_metric.stages.context import StageContext
-
-SKIP_JUDGE = 3
 
 
 async def judge(
@@ -23,19 +22,22 @@ async def judge(
     which case the same merge rule is applied to the outcomes themselves.
     """
     source, translation = context.texts
+    order = [dimension.name for dimension in context.prompts.pack.dimensions]
     if not any(outcome.outcome for outcome in outcomes):
         return (), ""
     if SKIP_JUDGE in context.config.skip_stages:
-        placed = [error for each in outcomes for error in place(each.outcome, source, translation)]
-        return merge(placed), ""
+        found = [error for each in outcomes for error in place(each.outcome, source, translation)]
+        return merge(found, order), ""
     judgement = await _ask(context, outcomes)
-    return merge(place(judgement.annotations, source, translation)), judgement.analysis
+    placed = place(judgement.annotations, source, translation)
+    return merge(placed, order), judgement.analysis
 
 
 async def _ask(context: StageContext, outcomes: Sequence[DimensionOutcome]) -> Judgement:
-    by_name = {dimension.name: dimension for dimension in context.prompts.pack.dimensions}
+    by_name = {dimension.name: dimension for dimension in context.dimensions}
     shown = [(by_name[each.dimension], each.outcome) for each in outcomes]
+    schema = final_judgement(context.prompts.pack.own_labels)
     value: Judgement = await context.ask(
-        "judge", context.prompts.judge(context.texts, shown), FINAL_JUDGEMENT
+        "judge", context.prompts.judge(context.texts, shown), schema
     )
     return value

@@ -22,7 +22,15 @@ from mmad_metric.chat import Usage
 from mmad_metric.errors import InputError, Reason, RunStopped
 from mmad_metric.files.run_file import RunWriter, read_run
 from mmad_metric.files.run_lines import parse_segment_line, segment_line
-from mmad_metric.mqm import Annotation, Category, MQMError, Placement, Severity, Side
+from mmad_metric.mqm import (
+    Annotation,
+    Category,
+    MQMError,
+    Placement,
+    Provenance,
+    Severity,
+    Side,
+)
 from mmad_metric.rating import (
     DebateRound,
     DimensionOutcome,
@@ -146,9 +154,26 @@ said_sets: st.SearchStrategy[tuple[Annotation, ...]] = st.lists(
 ).map(tuple)
 positions = st.builds(Position, texts, said_sets)
 rounds: st.SearchStrategy[tuple[DebateRound, ...]] = st.lists(
-    st.builds(DebateRound, positions, st.none() | positions, st.none() | st.booleans()),
+    st.builds(
+        DebateRound,
+        positions,
+        st.none() | positions,
+        st.none() | st.booleans(),
+        st.tuples(texts, texts),
+        st.tuples(st.none() | positions, st.none() | positions),
+    ),
     max_size=2,
 ).map(tuple)
+provenances = st.builds(
+    Provenance,
+    st.lists(labels, max_size=2).map(tuple),
+    st.booleans(),
+    st.integers(0, 10),
+    st.lists(labels, max_size=2).map(tuple),
+    st.sampled_from([None, "kept", "changed", "added"]),
+    st.integers(0, 3),
+    st.integers(3, 9),
+)
 
 
 @st.composite
@@ -168,6 +193,7 @@ def placed_errors(draw: st.DrawFn) -> MQMError:
         draw(st.none() | texts),
         draw(st.none() | texts),
         draw(some_flags),
+        draw(st.none() | provenances),
     )
 
 
@@ -180,6 +206,7 @@ def outcomes(draw: st.DrawFn, dimension: str) -> DimensionOutcome:
         draw(said_sets),
         counter,
         () if counter is None else draw(rounds),
+        None if counter is None else draw(st.none() | texts),
     )
 
 

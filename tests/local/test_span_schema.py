@@ -26,8 +26,11 @@ from mmad_metric.mqm import TYPOLOGY
 from mmad_metric.replies.shapes import (
     CONSENSUS_CHECK,
     FINAL_JUDGEMENT,
+    INTERROGATION,
+    coupled_annotations,
     debate_turn,
     dimension_annotations,
+    dimension_verdict,
 )
 from mmad_metric.testing import annotation
 
@@ -36,7 +39,11 @@ TRANSLATION = "Füttere die alte Katze nicht."
 TEXTS = (SOURCE, TRANSLATION)
 ANNOTATIONS = dimension_annotations("accuracy").json_schema
 MISTRANSLATION, OMISSION = "accuracy/mistranslation", "accuracy/omission"
-TIGHT_PROSE = {debate_turn("accuracy").name: "argument", FINAL_JUDGEMENT.name: "analysis"}
+TIGHT_PROSE = {
+    debate_turn("accuracy").name: "argument",
+    FINAL_JUDGEMENT.name: "analysis",
+    dimension_verdict("accuracy").name: "analysis",
+}
 
 
 def allows(schema: dict[str, Any], *annotations: dict[str, Any], **prose: str) -> bool:
@@ -122,7 +129,25 @@ def test_labels_are_those_of_the_typology() -> None:
     assert OMISSION in LABELS
 
 
-@pytest.mark.parametrize("schema", [debate_turn("accuracy"), FINAL_JUDGEMENT])
+def test_questions_end_too_and_may_be_none() -> None:
+    schema = constrain(INTERROGATION.json_schema, TEXTS)
+    valid = jsonschema.Draft202012Validator(schema).is_valid
+    assert valid({"questions": ""})
+    assert valid({"questions": "x" * TIGHT.letters})
+    assert not valid({"questions": "x" * (TIGHT.letters + 1)})
+
+
+def test_one_annotator_for_all_quotes_what_is_there_under_any_known_label() -> None:
+    schema = constrain(coupled_annotations().json_schema, TEXTS)
+    assert schema == constrain(ANNOTATIONS, TEXTS)
+    assert allows(schema, annotation("Katze", "style/awkward"), annotation("die", MISTRANSLATION))
+
+
+@pytest.mark.parametrize(
+    "schema",
+    [debate_turn("accuracy"), FINAL_JUDGEMENT, dimension_verdict("accuracy")],
+    ids=["debate_turn", "final_judgement", "dimension_verdict"],
+)
 def test_prose_ends(schema: Any) -> None:
     narrow = constrain(schema.json_schema, TEXTS)
     field = TIGHT_PROSE[schema.name]

@@ -7,12 +7,16 @@ import json
 import jsonschema
 import pytest
 
+from mmad_metric.chat import UnreadableReply
 from mmad_metric.mqm import Annotation, Category, Severity
 from mmad_metric.replies.shapes import (
     CONSENSUS_CHECK,
     FINAL_JUDGEMENT,
+    INTERROGATION,
+    coupled_annotations,
     debate_turn,
     dimension_annotations,
+    dimension_verdict,
 )
 
 SCHEMAS = {
@@ -20,12 +24,18 @@ SCHEMAS = {
     "debate_turn": debate_turn("accuracy"),
     "final_judgement": FINAL_JUDGEMENT,
     "consensus_check": CONSENSUS_CHECK,
+    "coupled_annotations": coupled_annotations(),
+    "dimension_verdict": dimension_verdict("accuracy"),
+    "interrogation": INTERROGATION,
 }
 FIELDS = {
     "dimension_annotations": ["annotations"],
     "debate_turn": ["argument", "annotations"],
     "final_judgement": ["analysis", "annotations"],
     "consensus_check": ["consistent"],
+    "coupled_annotations": ["annotations"],
+    "dimension_verdict": ["analysis", "annotations"],
+    "interrogation": ["questions"],
 }
 
 
@@ -94,3 +104,37 @@ def test_the_asking_dimension_settles_a_bare_subcategory():
             value = schema.read(reply, ("", ""))
             (annotation,) = value if isinstance(value, tuple) else value.annotations
             assert str(annotation.category) == label
+
+
+@pytest.mark.parametrize(
+    ("reply", "asked"),
+    [
+        ('{"questions": "Which words?"}', "Which words?"),
+        ('{"questions": ""}', ""),
+        ('{"questions": null}', ""),
+        ('{"questions": []}', ""),
+        ('{"question": "Which words?"}', "Which words?"),
+        ('{"questions": ["A: why?", "B: how?"]}', "A: why?\nB: how?"),
+        ('```json\n{"questions": " Why? "}\n```', "Why?"),
+        ("Which words bear that out?", "Which words bear that out?"),
+    ],
+)
+def test_questions_are_read_however_they_are_put(reply: str, asked: str):
+    assert INTERROGATION.read(reply, ("", "")) == asked
+
+
+@pytest.mark.parametrize(
+    "reply", ["", '{"annotations": []}', '{"questions": 3}', "[1]", "{", "No."]
+)
+def test_what_asks_nothing_that_can_be_told_is_unreadable(reply: str):
+    with pytest.raises(UnreadableReply):
+        INTERROGATION.read(reply, ("", ""))
+
+
+def test_a_verdict_reads_bare_subcategories_by_its_dimension_and_a_coupled_agent_by_none():
+    reply = '{"analysis": "So.", "annotations": [{"error_span": "a", "category": "inconsistency"}]}'
+    verdict = dimension_verdict("terminology").read(reply, ("", ""))
+    assert verdict.analysis == "So."
+    assert str(verdict.annotations[0].category) == "terminology/inconsistent use"
+    coupled = coupled_annotations().read(reply, ("", ""))
+    assert str(coupled[0].category) == "fluency/inconsistency"

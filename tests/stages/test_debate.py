@@ -13,9 +13,9 @@ from mmad_metric.chat import ChatRequest
 from mmad_metric.mqm import Annotation, Category, Severity
 from mmad_metric.rating import DimensionOutcome
 from mmad_metric.stages.context import StageContext
-from mmad_metric.stages.debate import (
+from mmad_metric.stages.debate import debate
+from mmad_metric.stages.positions import (
     counter_position,
-    debate,
     is_disputed,
     same_annotations,
 )
