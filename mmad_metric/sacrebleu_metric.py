@@ -21,6 +21,7 @@ from mmad_metric.layouts import DEFAULT_WIDTH, NAME, ShownScore, verbose_score
 from mmad_metric.session import Plan
 from mmad_metric.signature import format_signature, parse_signature
 
+Texts = tuple[tuple[str, ...], tuple[str, ...]]  # sources, translations
 _HAIR = 1e-6  # points: above what sums in float32 are off by, below any difference of means
 
 
@@ -142,13 +143,16 @@ class MMAD(Metric):
         self.references = references
         self.n_bootstrap: int | None = None
         self.seed: str | None = None
-        self._results: dict[tuple[tuple[str, ...], tuple[str, ...]], MMADResult] = {}
-        self._last: MMADResult | None = None
+        self._results: dict[Texts, MMADResult] = {}
+        self._scores: dict[Texts, list[float | None]] = {}
+        self._told: str | None = None  # the signature of what was rated last
         self._plan = Plan.of(self.config)
 
     def __getstate__(self) -> dict[str, Any]:
-        """For `PairedTest(…, n_jobs=2)`: the prompts are loaded again in the other process."""
-        return {key: value for key, value in vars(self).items() if key != "_plan"}
+        """For `PairedTest(…, n_jobs=2)`: scores go to the other process, but not ratings in full,
+        and the prompts are loaded there again."""
+        state = {key: value for key, value in vars(self).items() if key != "_plan"}
+        return state | {"_results": {}}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         vars(self).update(state)
@@ -166,8 +170,9 @@ class MMAD(Metric):
         key = (sources, texts)
         if key not in self._results:
             self._results[key] = rate(sources, texts, config=self.config)
-        self._last = self._results[key]
-        return self._last
+        result = self._results[key]
+        self._scores[key], self._told = result.scores, result.signature
+        return result
 
     def corpus_score(
         self,
@@ -195,10 +200,8 @@ class MMAD(Metric):
 
     def get_signature(self) -> MMADSignature:
         """What moves a number; what servers told is there once something was rated."""
-        if self._last is None:
-            fields = self._plan.signature_fields()
-        else:
-            fields = parse_signature(self._last.signature)
+        told = self._told
+        fields = self._plan.signature_fields() if told is None else parse_signature(told)
         signature = MMADSignature(fields)
         signature.update("bs", self.n_bootstrap)
         signature.update("seed", self.seed)
@@ -210,7 +213,8 @@ class MMAD(Metric):
     def _extract_corpus_statistics(self, hypotheses: Any, references: Any) -> list[list[float]]:
         """Per segment its score and 1, or twice 0 where it has none."""
         del references
-        scores = self.result(hypotheses).scores
+        known = self._scores.get((self.sources or (), tuple(hypotheses)))
+        scores = self.result(hypotheses).scores if known is None else known
         return [[0.0, 0.0] if score is None else [score, 1.0] for score in scores]
 
     def _aggregate_and_compute(self, stats: Any) -> MMADScore:

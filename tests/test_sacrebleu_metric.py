@@ -108,6 +108,15 @@ def test_a_test_in_several_processes_gives_the_same(server: LoopbackServer):
     assert str(found[0]) == str(found[1])
 
 
+def test_what_is_rated_is_not_rated_again_in_another_process(server: LoopbackServer):
+    mmad = metric(server, use_cache=False)
+    for _, texts in systems():
+        mmad.corpus_score(texts)
+    calls = server.call_count
+    PairedTest(systems(), {"MMAD": mmad}, None, "bs", 50, n_jobs=2)()
+    assert server.call_count == calls
+
+
 def test_an_unscored_segment_counts_nothing():
     good = Annotator(KNOWN)
 

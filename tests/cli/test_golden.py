@@ -1,4 +1,4 @@
-"""The layouts of one and of several systems, as whole outputs in tests/golden/.
+"""The layouts of one and of several systems, as whole outputs in tests/golden/layouts/.
 
 What a run measures is masked: versions, hashes, token counts, and the numbers that resampling
 draws; what stays is computed by hand in test_rate.py and test_resampling.py. A change of layout
@@ -20,7 +20,7 @@ from tests.annotator import KNOWN, Annotator
 from tests.cli.conftest import BAD, GOOD, SOURCES, Mmad
 from tests.loopback import LoopbackServer
 
-GOLDEN = Path(__file__).resolve().parent.parent / "golden"
+GOLDEN = Path(__file__).resolve().parent.parent / "golden" / "layouts"
 ONE = ["-s", "src.txt", "-i", "bad.txt"]
 SEVERAL = ["-s", "src.txt", "-i", "good.txt", "bad.txt"]
 # Scores -1, 0, 0 and 0, -1, 0: no resampling finds the one better, so that no star moves a cell.
