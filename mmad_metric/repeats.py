@@ -128,6 +128,13 @@ def continues(last: Segment, segment: Segment) -> bool:
     return both and same and last.repeat != segment.repeat
 
 
+def row_mean(row: RowScore) -> float | None:
+    """A row's score: the mean over the repeats that have one; None where none has."""
+    if isinstance(row, tuple):
+        return mean([score for score in row if score is not None])
+    return row
+
+
 def noise(rows: Iterable[RowScore]) -> float | None:
     """The judge's noise in points: the root of the mean variance between the repeats of a
     segment, over the segments with at least two scores. None when there are none."""

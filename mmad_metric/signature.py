@@ -12,12 +12,14 @@ from mmad_metric.version import __version__
 
 # What a score is: a mean of minus-penalties, 0 the best, higher the better.
 _DIRECTION = "mean<=0,higher-better"
+# bs, ar, seed and version are sacreBLEU's own keys with its abbreviations; no other key takes one
+# that sacreBLEU uses for something else (#, t, l, o, S).
 _SHORT = {
     "lp": "lp", "model": "m", "served": "ms", "roles": "ro", "prompts": "p", "demos": "d",
-    "strategy": "st", "topic": "t", "dispute": "di", "rounds": "r", "turns": "tu", "skip": "sk",
+    "strategy": "st", "topic": "to", "dispute": "di", "rounds": "r", "turns": "tu", "skip": "sk",
     "weights": "w", "temp": "te", "max_tokens": "mt", "structured": "so", "adapted": "ad",
-    "fold_system": "fs", "extra_body": "eb", "sample": "sa", "seed": "rs", "repeats": "re",
-    "scale": "sc", "version": "v",
+    "fold_system": "fs", "extra_body": "eb", "sample": "sa", "sample_seed": "ss",
+    "repeats": "re", "scale": "sc", "bs": "bs", "ar": "ar", "seed": "rs", "version": "v",
 }  # fmt: skip
 _LONG = {short: long for long, short in _SHORT.items()}
 
@@ -66,7 +68,7 @@ def signature_fields(
         "fold_system": "yes" if config.fold_system else "",
         "extra_body": config.extra_body or "",
         "sample": "" if config.sample is None else str(config.sample),
-        "seed": "" if config.sample is None else str(config.seed),
+        "sample_seed": "" if config.sample is None else str(config.seed),
         "repeats": "" if config.repeats == 1 else str(config.repeats),
         "scale": _DIRECTION,
         "version": __version__,
@@ -79,8 +81,20 @@ def _public_model(value: str) -> str:
     return f"{model}{at}{shown_url(base_url)}" if at else model
 
 
+def resampled(fields: Mapping[str, str], *, seed: str, **trials: int) -> dict[str, str]:
+    """The fields with how an interval or a test was made, under sacreBLEU's keys.
+
+    seed: SACREBLEU_SEED as given, "12345" by default; trials: bs (bootstrap resamples) or ar
+    (trials of approximate randomisation). The version stays last.
+    """
+    result = {key: value for key, value in fields.items() if key != "version"}
+    result |= {key: str(value) for key, value in trials.items()} | {"seed": seed}
+    return result | {key: fields[key] for key in ("version",) if key in fields}
+
+
 def format_signature(fields: Mapping[str, str], *, short: bool = False) -> str:
-    """`key:value|…`; in values `%`, `|` and `:` are percent-escaped, so that it can be parsed."""
+    """`key:value|…`; in values `%`, `|`, `:` and spaces are percent-escaped, so that it can be
+    parsed, and found again in `NAME|signature = score`."""
     return "|".join(
         f"{_SHORT.get(key, key) if short else key}:{_escape(value)}"
         for key, value in fields.items()
@@ -102,7 +116,7 @@ def _escape(value: str) -> str:
     """A served model's name comes from a server: what is not printable is escaped as well."""
     return "".join(
         quote(character, safe="", errors="replace")
-        if character in "%|:" or not character.isprintable()
+        if character in "%|: " or not character.isprintable()
         else character
         for character in value
     )

@@ -31,7 +31,7 @@ LAYERS = {
     "the seam to a model": "chat",
     "MQM values": "mqm label_words labels normalise spans merging languages rating scoring "
     "provenance",
-    "settings": "method_space config call_counts signature repeats results",
+    "settings": "method_space config call_counts signature repeats results layouts",
     "prompts": "pack_parts packs templates deciding_prompts",
     "replies": "replies replies.mend replies.scan replies.items replies.search replies.shapes",
     "one segment": "stages stages.context stages.annotate stages.positions stages.room "
@@ -43,8 +43,8 @@ LAYERS = {
     "servers.completions servers.verdicts servers.client servers.openai_chat",
     "the embedded model": "local local.span_schema local.model local.setup local.chat",
     "around a model": "calls calls.prices calls.cache calls.limits calls.reasking calls.connect",
-    "files": "files files.lines files.json_lines files.tables files.system_names files.inputs "
-    "files.run_lines files.run_file files.score_files",
+    "files": "files files.lines files.json_lines files.tables files.corpus files.input_spec "
+    "files.system_names files.inputs files.run_lines files.run_file files.score_files",
     "comparing runs": "comparison comparison.systems comparison.outcome comparison.segments",
     "meta-evaluation": "metaeval metaeval.arrays metaeval.score_files metaeval.layout "
     "metaeval.ratings metaeval.marot metaeval.runs metaeval.export metaeval.correlation "
@@ -55,11 +55,14 @@ LAYERS = {
     "metaeval.plots",
     "a run": "memory session forecast testing",
     "the Python face": "api registration integrations.ranks integrations.decoding "
-    "integrations.columns integrations.trainer integrations.datasets integrations __init__",
+    "integrations.columns integrations.trainer integrations.datasets integrations __init__ "
+    "sacrebleu_metric",
     "the Space": "hub hub.space hub.wheel hub.folder hub.push hub.page hub.visit hub.app",
-    "the command line": "cli.exits cli.terminal cli.options cli.output cli.forecast cli.rate "
-    "cli.prompts cli.local cli.register cli.tables cli.compare_output cli.compare cli.hub "
-    "cli.export cli.meta_eval_options cli.meta_eval cli cli.__main__",
+    "the command line": "cli.exits cli.terminal cli.sacrebleu_options cli.options cli.columns "
+    "cli.resampling cli.test_sets cli.overlap cli.printing cli.output cli.forecast cli.given "
+    "cli.findings cli.rated cli.rate cli.score cli.prompts cli.local cli.register cli.tables "
+    "cli.compare_output cli.compare cli.hub cli.export cli.meta_eval_options "
+    "cli.meta_eval cli cli.__main__",
     "the evaluate face": "metric_inputs metric_options mmad",
 }
 PLACE = {name: place for place, name in enumerate(" ".join(LAYERS.values()).split())}

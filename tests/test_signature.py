@@ -9,7 +9,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mmad_metric.config import MMADConfig
-from mmad_metric.signature import Observed, format_signature, parse_signature, signature_fields
+from mmad_metric.signature import (
+    _SHORT,
+    Observed,
+    format_signature,
+    parse_signature,
+    resampled,
+    signature_fields,
+)
 
 
 def fields_of(observed: Observed = Observed(), **options: Any) -> dict[str, str]:
@@ -65,3 +72,38 @@ def test_a_role_models_address_shows_without_its_secrets():
 def test_direction_and_aggregation_are_stated():
     assert "higher-better" in fields_of()["scale"]
     assert "mean" in fields_of()["scale"]
+
+
+def test_short_keys_are_unlike_each_other_and_unlike_sacrebleus():
+    """So that either form can be parsed; #, t, l, o, S are nrefs, test, lang, origlang, subset."""
+    assert len(set(_SHORT.values())) == len(_SHORT)
+    for key, short in _SHORT.items():
+        assert short not in {"#", "t", "l", "o", "S"}
+        assert short == key or short not in _SHORT
+    assert (_SHORT["bs"], _SHORT["ar"], _SHORT["seed"], _SHORT["version"]) == (
+        "bs",
+        "ar",
+        "rs",
+        "v",
+    )
+
+
+def test_sacrebleus_own_signatures_are_parsed():
+    long = "nrefs:1|bs:1000|seed:12345|case:mixed|eff:no|tok:13a|smooth:exp|version:2.6.0"
+    short = "#:1|bs:1000|rs:12345|c:mixed|e:no|tok:13a|s:exp|v:2.6.0"
+    assert parse_signature(long)["smooth"] == parse_signature(short)["s"] == "exp"
+    assert parse_signature(long)["seed"] == parse_signature(short)["seed"] == "12345"
+    assert format_signature(parse_signature(long)) == long
+
+
+def test_how_an_interval_was_drawn_stands_before_the_version_and_apart_from_the_sample():
+    fields = resampled(fields_of(sample=5, seed=3), seed="none", ar=100)
+    assert list(fields)[-3:] == ["ar", "seed", "version"]
+    assert (fields["sample"], fields["sample_seed"]) == ("5", "3")
+    assert (fields["ar"], fields["seed"]) == ("100", "none")
+
+
+def test_no_space_is_left_so_that_the_score_can_be_found_after_it():
+    text = format_signature(fields_of(model="a = 5", extra_body={"top_p": 0.5}))
+    assert " " not in text
+    assert parse_signature(text)["model"] == "a = 5"

@@ -55,9 +55,9 @@ def _dispatch(arguments: list[str]) -> int:
     from mmad_metric.cli.options import parse
 
     options = parse(arguments)
-    from mmad_metric.cli.rate import run_rate
+    from mmad_metric.cli.score import run_score
 
-    return run_rate(options)
+    return run_score(options)
 
 
 def _use_utf8() -> None:

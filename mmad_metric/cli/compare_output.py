@@ -8,10 +8,11 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from mmad_metric.cli.output import NAME, Style, span_lines, stability_line
+from mmad_metric.cli.output import Style, span_lines, stability_line
 from mmad_metric.cli.tables import Row, latex_table, text_table
 from mmad_metric.cli.terminal import printable
 from mmad_metric.comparison.outcome import Difference, Outcome, PairOutcome, SystemOutcome
+from mmad_metric.layouts import NAME
 from mmad_metric.repeats import RatedRow
 from mmad_metric.signature import format_signature
 from mmad_metric.stats import Interval

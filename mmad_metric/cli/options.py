@@ -3,14 +3,24 @@
 from __future__ import annotations
 
 import argparse
+import sys
 from collections.abc import Sequence
 from typing import Any
 
+from mmad_metric.cli.sacrebleu_options import (
+    ABSENT,
+    add_input,
+    add_metrics,
+    add_report,
+    add_significance,
+    add_test_sets,
+    add_version,
+    chosen_format,
+    is_utility,
+)
 from mmad_metric.config import MMADConfig, option_fields
-from mmad_metric.version import __version__
 
-DEFAULT_WIDTH = 2
-_EPILOG = """\
+_EPILOG = f"""\
 subcommands (as the first argument):
   mmad compare RUN …         compare systems from run files: tests, clusters, errors
   mmad prompts show|check    print or check the prompts
@@ -21,13 +31,17 @@ subcommands (as the first argument):
 environment:
   OPENAI_API_KEY, OPENAI_BASE_URL   as the openai client uses them
   MMAD_CACHE                        folder of the reply cache
+  SACREBLEU                         folder of the test sets (default: ~/.sacrebleu)
+  SACREBLEU_FORMAT, SACREBLEU_SEED  output format; seed of resampling (12345, or none)
+  NO_COLOR                          no colours
 
 exit status: 0 all scored; 1 bad input or settings, or the server refused; 2 usage;
 3 finished with unscored segments; 130 interrupted (run it again to go on)
 
 A score is minus the MQM penalty: 0 is perfect, higher is better; the system score is
 the mean over the scored segments.
-"""
+
+{ABSENT}"""
 # Config fields by the group of --help that they stand in.
 _GROUPS = {
     "model": ("model", "base_url", "role_models", "temperature", "max_tokens", "structured",
@@ -62,11 +76,30 @@ def parse(arguments: Sequence[str]) -> argparse.Namespace:
     """Read the arguments; argparse prints help and exits 2 on misuse."""
     parser = build_parser()
     options = parser.parse_intermixed_args(arguments)
-    if not options.systems:
-        parser.error("-i/--input is needed: the translations to rate")
-    if options.lp is None:
+    options.format = chosen_format(options.format)
+    options.rates = "mmad" in options.metrics
+    # Computed by sacreBLEU's classes, in the order asked for.
+    options.overlap = [name.upper() for name in dict.fromkeys(options.metrics) if name != "mmad"]
+    if is_utility(options):
+        return options
+    if options.systems is None and not _has_input():
+        parser.error("-i/--input is needed: the translations to rate, if not on standard input")
+    if options.rates and options.lp is None:
         parser.error("-l/--language-pair is needed, such as -l en-de")
     return options
+
+
+def _has_input() -> bool:
+    """Whether something comes on standard input. A terminal is not waited for."""
+    if sys.stdin is None or sys.stdin.closed or sys.stdin.isatty():
+        return False
+    buffer: Any = getattr(sys.stdin, "buffer", None)
+    try:
+        if hasattr(buffer, "peek"):
+            return bool(buffer.peek(1))
+        return buffer is not None and buffer.read(0) is not None
+    except (OSError, ValueError):
+        return False
 
 
 def build_parser() -> argparse.ArgumentParser:
@@ -74,39 +107,46 @@ def build_parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog="mmad",
         description="Rate machine translation with M-MAD: an LLM annotates MQM errors in four "
-        "dimensions, debates their severity and judges; prints a system score.",
+        "dimensions, debates their severity and judges; prints a system score. BLEU, chrF and "
+        "TER beside it, or alone, as sacreBLEU computes them.",
         epilog=_EPILOG,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     _add_inputs(parser.add_argument_group("input"))
+    add_test_sets(parser.add_argument_group("test sets"))
+    add_metrics(parser)
     for title, names in _GROUPS.items():
         group = parser.add_argument_group(title)
         for name in names:
             _add_setting(group, name)
         if title == "run":
             _add_run(group)
+    add_significance(parser.add_argument_group("intervals and significance"))
     _add_output(parser.add_argument_group("output"))
-    parser.add_argument("-V", "--version", action="version", version=f"mmad {__version__}")
+    add_version(parser)
     return parser
 
 
 def _add_inputs(group: Any) -> None:
     group.add_argument(
         "references", nargs="*", metavar="REF",
-        help="reference files; stored in the run file, not used by the metric",
+        help="reference files, for bleu, chrf and ter; mmad keeps them in the run file and does "
+        "not use them",
     )  # fmt: skip
     group.add_argument("-s", "--source", metavar="SRC", dest="sources",
                        help="source file, one segment a line")  # fmt: skip
     group.add_argument(
         "-i", "--input", nargs="+", action="extend", metavar="SYS", dest="systems",
         help="translations, one file a system: lines, .tsv (source, translation[, reference]), "
-        ".jsonl, any of them .gz, or - for standard input",
+        ".jsonl, any of them .gz, or - for standard input. Without -i: standard input, a system "
+        "a tab-separated column",
     )  # fmt: skip
     group.add_argument("-l", "--language-pair", "--lp", dest="lp", metavar="SRC-TGT",
-                       help="language pair, such as en-de (required)")  # fmt: skip
+                       help="language pair, such as en-de (needed by mmad and -t)")  # fmt: skip
     group.add_argument("--name", nargs="+", action="extend", metavar="NAME", dest="names",
                        help="names of the systems (default: from the files)")  # fmt: skip
     group.add_argument("--tsv", action="store_true", help="inputs are TSV whatever their name")
+    add_input(group)
 
 
 def _add_setting(group: Any, name: str) -> None:
@@ -139,18 +179,9 @@ def _add_run(group: Any) -> None:
 
 def _add_output(group: Any) -> None:
     group.add_argument("-o", "--output", metavar="FILE", help="write the run file (.jsonl)")
-    group.add_argument("-f", "--format", choices=("json", "text"), default="json",
-                       help="output format (default: json)")  # fmt: skip
-    group.add_argument("-b", "--score-only", action="store_true", help="print the score alone")
-    group.add_argument("-sl", "--sentence-level", action="store_true",
-                       help="print each segment's score, one a line")  # fmt: skip
     group.add_argument("--show-spans", action="store_true",
                        help="print each segment's errors too")  # fmt: skip
-    group.add_argument("-w", "--width", type=int, default=DEFAULT_WIDTH, metavar="N",
-                       help=f"decimals of a score (default: {DEFAULT_WIDTH})")  # fmt: skip
-    group.add_argument("-sh", "--short", action="store_true", help="short signature")
-    group.add_argument("-q", "--quiet", action="store_true",
-                       help="nothing on stderr but errors")  # fmt: skip
+    add_report(group)
 
 
 def config_from(options: argparse.Namespace) -> MMADConfig:

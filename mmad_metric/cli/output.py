@@ -1,20 +1,17 @@
-"""What the command line prints: system scores as sacreBLEU lays them out, segments, spans."""
+"""What the command line prints of MMAD: system scores with their coverage, segments, spans."""
 
 from __future__ import annotations
 
-import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from mmad_metric.cli.terminal import printable
+from mmad_metric.layouts import NAME, number
 from mmad_metric.mqm import MQMError, Provenance, Side
 from mmad_metric.rating import SegmentRating, Status
 from mmad_metric.repeats import Stability
 from mmad_metric.results import SystemTotals
-from mmad_metric.signature import format_signature
-
-NAME = "MMAD"
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,37 +22,7 @@ class Style:
     short: bool = False
 
     def number(self, score: float | None) -> str:
-        """A score for people; "None" where there is none, as mt-metrics-eval writes it."""
-        return "None" if score is None else f"{score + 0.0:.{self.width}f}"
-
-
-def coverage(totals: SystemTotals) -> str:
-    """How many rows a mean stands on, e.g. "57/60 scored (3 unreadable_reply)"."""
-    text = f"{totals.n_scored}/{totals.n_rated} scored"
-    if totals.reasons:
-        listed = ", ".join(f"{count} {reason}" for reason, count in sorted(totals.reasons.items()))
-        text += f" ({listed})"
-    if totals.n_not_sampled:
-        text += f", {totals.n_not_sampled} not sampled"
-    return text
-
-
-def verbose_score(totals: SystemTotals) -> str:
-    """Coverage and error counts in one line."""
-    errors = totals.errors
-    return (
-        f"{coverage(totals)}{_repeats(totals)}, {errors['n_major']} major, "
-        f"{errors['n_minor']} minor, {errors['n_non_translation']} non-translation"
-    )
-
-
-def _repeats(totals: SystemTotals) -> str:
-    """How often segments were rated, and how far the judge agrees with itself."""
-    if totals.repeats == 1:
-        return ""
-    noise = "" if totals.noise is None else f", noise sd {totals.noise:.2f}"
-    ratings = f"{totals.n_ratings_scored}/{totals.n_ratings} ratings"
-    return f", {totals.repeats} repeats ({ratings} scored{noise}); in all repeats"
+        return number(score, self.width)
 
 
 def stability_line(stability: Stability) -> str:
@@ -66,50 +33,18 @@ def stability_line(stability: Stability) -> str:
     )
 
 
-def json_output(systems: Sequence[SystemTotals], signature: Mapping[str, str], style: Style) -> str:
-    """One system: an object; several: a list of objects. Strict JSON; scores rounded."""
-    if len(systems) == 1:
-        return json.dumps(_one_system(systems[0], signature, style), indent=1, ensure_ascii=False)
-    rows = [
-        {
-            "system": each.name,
-            NAME: style.number(each.score),
-            **_details(each),
-            "signature": format_signature(signature, short=style.short),
-        }
-        for each in systems
-    ]
-    return json.dumps(rows, indent=4, ensure_ascii=False)
-
-
-def _one_system(totals: SystemTotals, signature: Mapping[str, str], style: Style) -> dict[str, Any]:
-    score = totals.score
-    return {
-        "name": NAME,
-        "score": None if score is None else round(score, style.width) + 0.0,
-        "signature": format_signature(signature, short=style.short),
-        "verbose_score": verbose_score(totals),
-        **_details(totals),
-        **signature,
-    }
-
-
-def _details(totals: SystemTotals) -> dict[str, Any]:
+def details(totals: SystemTotals) -> dict[str, Any]:
+    """Counts, reasons, errors by dimension and usage, for JSON."""
     known = totals.to_dict()
     return {key: value for key, value in known.items() if key not in ("system", "score")}
 
 
-def text_output(systems: Sequence[SystemTotals], signature: Mapping[str, str], style: Style) -> str:
-    """One system: a line; several: a table and the signature."""
-    shown = format_signature(signature, short=style.short)
-    if len(systems) == 1:
-        only = systems[0]
-        return f"{NAME}|{shown} = {style.number(only.score)} {verbose_score(only)}"
-    rows = [("System", NAME, "Segments")]
-    rows += [(each.name, style.number(each.score), verbose_score(each)) for each in systems]
-    widths = [max(len(row[column]) for row in rows) for column in (0, 1)]
-    lines = [f"{name:<{widths[0]}}  {score:>{widths[1]}}  {detail}" for name, score, detail in rows]
-    return "\n".join([*lines, "", f"{NAME}|{shown}"])
+def counts_beside(systems: Sequence[SystemTotals]) -> dict[str, tuple[str, ...]]:
+    """The columns that a table of several systems has beside the scores."""
+    titles = {"Major": "n_major", "Minor": "n_minor", "Non-translation": "n_non_translation"}
+    return {
+        title: tuple(str(each.errors[key]) for each in systems) for title, key in titles.items()
+    }
 
 
 def segment_line(rating: SegmentRating, style: Style, *, bare: bool, named: bool) -> str:

@@ -1,11 +1,9 @@
-"""The main command: rate one or several systems, streaming, resumable."""
+"""MMAD on the main command's inputs: rate one or several systems, streaming, resumable."""
 
 from __future__ import annotations
 
 import argparse
 import gc
-import json
-import logging
 import os
 import sys
 from collections.abc import Iterator
@@ -18,21 +16,23 @@ from tqdm import tqdm
 from mmad_metric.blocking import run_blocking
 from mmad_metric.calls.connect import Connection, role_costs, role_prices
 from mmad_metric.cli.exits import EXIT_ERROR, EXIT_INTERRUPTED, EXIT_OK, EXIT_UNSCORED
+from mmad_metric.cli.findings import Findings, overlap_findings, print_findings
 from mmad_metric.cli.forecast import print_forecast
+from mmad_metric.cli.given import open_given
 from mmad_metric.cli.options import config_from
 from mmad_metric.cli.output import (
     Style,
-    json_output,
     segment_dict,
     segment_line,
     span_lines,
     stability_line,
-    text_output,
 )
+from mmad_metric.cli.rated import Rated, add_rated
 from mmad_metric.cli.terminal import tell
 from mmad_metric.errors import InputError, RunStopped
-from mmad_metric.files.inputs import Inputs, open_inputs
+from mmad_metric.files.inputs import Inputs
 from mmad_metric.files.run_file import RunWriter, read_run
+from mmad_metric.layouts import DEFAULT_WIDTH
 from mmad_metric.local.model import SHIPPED_NOTICE, parse_local
 from mmad_metric.rating import SegmentRating, Status
 from mmad_metric.repeats import RatedRow, determinism_warning, ranking_stability
@@ -56,7 +56,8 @@ class Run:
 
     @property
     def style(self) -> Style:
-        return Style(self.options.width, self.options.short)
+        width = self.options.width
+        return Style(DEFAULT_WIDTH if width is None else width, self.options.short)
 
     @property
     def done(self) -> int:
@@ -64,43 +65,30 @@ class Run:
 
 
 def run_rate(options: argparse.Namespace) -> int:
-    """Rate what the options name; returns the exit status."""
-    _check(options)
-    logging.basicConfig(
-        format="mmad: %(message)s", level=logging.ERROR if options.quiet else logging.WARNING
-    )
+    """Rate what the options name, beside what sacreBLEU's metrics make of it; returns the exit
+    status."""
     plan = Plan.of(config_from(options))
-    inputs = open_inputs(
-        options.sources,
-        options.systems,
-        references=options.references,
-        names=options.names,
-        tsv=options.tsv,
-    )
+    inputs = open_given(options)
     _check_output(options)
     if options.dry_run:
         print_forecast(plan, inputs, as_json=options.format == "json")
         return EXIT_OK
     _tell(options, _notices(plan, inputs, options))
+    # Before any call: what cannot be computed should cost nothing.
+    found = overlap_findings(options, inputs)
     cost = role_costs(plan.config)
     totals = {each.name: SystemTotals(each.name, plan.scheme, cost=cost) for each in inputs.systems}
     with ExitStack() as stack:
         writer = stack.enter_context(RunWriter(options.output)) if options.output else None
-        return _rate(Run(options, plan, inputs, writer, totals))
-
-
-def _check(options: argparse.Namespace) -> None:
-    if not 0 <= options.width <= 10:  # noqa: PLR2004 - beyond it lies rounding noise
-        raise InputError(f"--width: {options.width} is not from 0 to 10")
-    if options.sentence_level and options.show_spans:
-        raise InputError("-sl and --show-spans both print the segments: choose one")
+        return _rate(Run(options, plan, inputs, writer, totals), found)
 
 
 def _check_output(options: argparse.Namespace) -> None:
     """The run file must not take the place of an input, nor of anything that is no run file."""
     if not options.output or not os.path.isfile(options.output):
         return
-    inputs = [options.sources, *options.systems, *options.references, options.weights]
+    systems = options.systems or []
+    inputs = [options.sources, *systems, *options.references, options.weights]
     for path in inputs:
         if path and os.path.exists(path) and os.path.samefile(path, options.output):
             raise InputError(f"-o {options.output}: this is an input, {path}")
@@ -119,7 +107,7 @@ def _notices(plan: Plan, inputs: Inputs, options: argparse.Namespace) -> list[st
     locals_used = [parse_local(plan.config.model_for(role)[0]) for role in roles]
     if any(local is not None and local.is_shipped for local in locals_used):
         notices.append(SHIPPED_NOTICE)
-    if options.references:
+    if options.references and not options.overlap:
         notices.append("references are kept in the run file, but not used by the metric")
     if not inputs.total:
         notices.append("the input is empty: there is nothing to rate")
@@ -140,7 +128,7 @@ def _tell(options: argparse.Namespace, lines: list[str]) -> None:
             tell(line)
 
 
-def _rate(run: Run) -> int:
+def _rate(run: Run, found: Findings) -> int:
     try:
         run_blocking(lambda: _stream(run))
     except KeyboardInterrupt:
@@ -149,7 +137,8 @@ def _rate(run: Run) -> int:
     except RunStopped as stopped:
         tell(f"stopped: {stopped}; {_progress(run)}")
         return EXIT_ERROR
-    _print_result(run)
+    if not run.options.sentence_level:
+        _print_result(run, found)
     _tell(run.options, _account(run))
     return EXIT_UNSCORED if any(each.n_unscored for each in run.totals.values()) else EXIT_OK
 
@@ -208,7 +197,7 @@ def _print_row(run: Run, row: RatedRow) -> None:
         named = len(run.totals) > 1
         line = segment_line(row.as_rating(), run.style, bare=options.score_only, named=named)
         if row.deviation is not None and not options.score_only:
-            line += f" (sd {row.deviation:.{options.width}f} over {len(row.known)} repeats)"
+            line += f" (sd {run.style.number(row.deviation)} over {len(row.known)} repeats)"
         tqdm.write(line, file=sys.stdout)
     elif options.show_spans and row.status is not Status.NOT_SAMPLED:
         for rating in row.ratings:
@@ -230,24 +219,12 @@ def _summary(run: Run) -> dict[str, Any]:
     }
 
 
-def _print_result(run: Run) -> None:
-    options, systems = run.options, list(run.totals.values())
-    if options.sentence_level:
-        return
+def _print_result(run: Run, found: Findings) -> None:
+    systems = list(run.totals.values())
     signature = run.plan.signature_fields(observed(systems))
-    if options.score_only:
-        for each in systems:
-            prefix = f"{each.name}\t" if len(systems) > 1 else ""
-            print(prefix + run.style.number(each.score))
-    elif options.format == "text":
-        print(text_output(systems, signature, run.style))
-    else:
-        text = json_output(systems, signature, run.style)
-        if options.show_spans:
-            text = json.dumps(
-                {"systems": json.loads(text), "segments": run.shown}, indent=1, ensure_ascii=False
-            )
-        print(text)
+    scores, rows = [each.row_scores for each in systems], run.inputs.row_numbers
+    add_rated(run.options, Rated(systems, scores, rows, signature, run.style), found)
+    print_findings(run.options, run.inputs, found, run.shown if run.options.show_spans else None)
 
 
 def _account(run: Run) -> list[str]:

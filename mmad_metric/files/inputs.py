@@ -10,7 +10,9 @@ from dataclasses import dataclass
 from itertools import repeat
 
 from mmad_metric.errors import ConfigError, InputError
-from mmad_metric.files.lines import STDIN, TextFile
+from mmad_metric.files.corpus import reference_columns, system_columns
+from mmad_metric.files.input_spec import InputSpec, check_spec, table_format
+from mmad_metric.files.lines import STDIN, TextFile, readable
 from mmad_metric.files.system_names import system_names
 from mmad_metric.files.tables import (
     LineCount,
@@ -25,23 +27,17 @@ from mmad_metric.rating import Segment
 
 
 @dataclass(frozen=True, slots=True)
-class InputSpec:
-    """The files to read, as paths; "-" is standard input. See `open_inputs`."""
-
-    sources: str | None
-    systems: tuple[str, ...]
-    references: tuple[str, ...] = ()
-    names: tuple[str, ...] | None = None
-    tsv: bool = False
-
-
-@dataclass(frozen=True, slots=True)
 class System:
-    """A system under evaluation. file: the path that its translations come from."""
+    """A system under evaluation.
+
+    n_segments: its rows, those left out of a subset not counted; file: the path that its
+    translations come from; label: its name where it was given one, else the path.
+    """
 
     name: str
     n_segments: int
     file: str
+    label: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,22 +52,31 @@ class Inputs:
     """Checked input: systems with counts, and their segments, as often as needed.
 
     systems: in the order given; all have the same number of rows, `n_rows`, with the same
-    sources; total: segments of all systems together.
+    sources; total: segments of all systems together. Where only a subset of a test set is
+    wanted, these count its rows; n_whole counts all, row_numbers says which of them are wanted.
     """
 
     def __init__(
         self,
-        names: Sequence[str],
+        spec: InputSpec,
         rows: Sequence[SystemRows],
         sources: _LineFile | None,
         references: Sequence[_LineFile],
     ) -> None:
+        names = system_names(rows, spec.names)
+        self._kept = spec.corpus.kept if spec.corpus else None
+        self.n_whole = rows[0].count.total
+        self.row_numbers: Sequence[int] = (
+            range(self.n_whole)
+            if self._kept is None
+            else [row for row, wanted in enumerate(self._kept) if wanted]
+        )
+        self.n_rows = len(self.row_numbers)
         self.systems = tuple(
-            System(name, system.count.total, system.file.name)
+            System(name, self.n_rows, system.file.name, _label(name, system, spec))
             for name, system in zip(names, rows, strict=True)
         )
-        self.n_rows = rows[0].count.total
-        self.total = sum(system.n_segments for system in self.systems)
+        self.total = self.n_rows * len(rows)
         self._rows = dict(zip(names, rows, strict=True))
         self._sources = sources
         self._references = tuple(references)
@@ -84,6 +89,8 @@ class Inputs:
         """
         for system in self.systems:
             for index, (row, source, references) in enumerate(self._joined(system.name)):
+                if source is None:  # the file changed since it was checked
+                    raise InputError(f"{system.file}, line {row.line}: no source")
                 yield Segment(
                     source=source,
                     translation=row.translation,
@@ -94,11 +101,18 @@ class Inputs:
                     reference=references[0] if references else None,
                 )
 
-    def references(self, system: str) -> Iterator[tuple[str, ...]]:
-        """All references of each of the system's rows, in order; () where there are none."""
-        return (references for _, _, references in self._joined(system))
+    def references(self, system: str, *, whole: bool = False) -> Iterator[tuple[str, ...]]:
+        """All references of each of the system's rows, in order; () where there are none.
+        whole: rows left out of a subset too."""
+        return (references for _, _, references in self._joined(system, whole=whole))
 
-    def _joined(self, system: str) -> Iterator[tuple[Row, str, tuple[str, ...]]]:
+    def translations(self, system: str, *, whole: bool = False) -> Iterator[str]:
+        """The system's translations, in order. whole: rows left out of a subset too."""
+        return (row.translation for row, _, _ in self._joined(system, whole=whole))
+
+    def _joined(
+        self, system: str, *, whole: bool = False
+    ) -> Iterator[tuple[Row, str | None, tuple[str, ...]]]:
         """The system's rows with their sources and references, from wherever they come."""
         rows = self._rows[system]
         total = rows.count.total
@@ -114,7 +128,8 @@ class Inputs:
             seen += 1
             if seen > total:
                 break
-            yield row, _source(rows, row, source), _references(rows, row, given)
+            if whole or self._kept is None or self._kept[seen - 1]:
+                yield row, _source(rows, row, source), _references(rows, row, given)
         if seen != total:
             raise InputError(
                 f"{rows.file.name}, or a file read beside it, changed while it was being read: "
@@ -140,62 +155,83 @@ def open_inputs(
 
     Raises InputError for anything that cannot be read or does not belong together.
     """
-    spec = InputSpec(
-        None if sources is None else os.fspath(sources),
-        tuple(os.fspath(path) for path in systems),
-        tuple(os.fspath(path) for path in references),
-        None if names is None else tuple(names),
-        tsv,
+    return open_spec(
+        InputSpec(
+            None if sources is None else os.fspath(sources),
+            tuple(os.fspath(path) for path in systems),
+            tuple(os.fspath(path) for path in references),
+            None if names is None else tuple(names),
+            tsv,
+        )
     )
-    _check_spec(spec)
-    source_file = None if spec.sources is None else _counted(spec.sources)
-    reference_files = [_counted(path) for path in spec.references]
-    rows = [system for path in spec.systems for system in _scan(path, spec)]
+
+
+def open_spec(spec: InputSpec) -> Inputs:
+    """`open_inputs` with all that a spec can say."""
+    check_spec(spec)
+    source_file, reference_files = _given_files(spec)
+    if spec.systems is None:
+        rows = system_columns(TextFile(STDIN, spec.encoding), baseline=spec.baseline)
+    else:
+        rows = [system for path in spec.systems for system in _scan(path, spec)]
     _check_counts(source_file, rows, reference_files)
-    inputs = Inputs(system_names(rows, spec.names), rows, source_file, reference_files)
+    _check_kept(spec, rows[0])
+    inputs = Inputs(spec, rows, source_file, reference_files)
     _check_texts(inputs, rows, source_file, reference_files)
     return inputs
 
 
-def _check_spec(spec: InputSpec) -> None:
-    if not spec.systems:
-        raise InputError("no system is given: at least one file of translations is needed")
-    lines_only = [path for path in (spec.sources, *spec.references) if path is not None]
-    if [*lines_only, *spec.systems].count(STDIN) > 1:
-        raise InputError("standard input ('-') can be one of the files, not several")
-    for path in lines_only:
-        if _table_format(path):
-            raise InputError(
-                f"{path}: sources and references are read from plain lines; "
-                "a table with sources and references is given as the system's file"
-            )
+def _given_files(spec: InputSpec) -> tuple[_LineFile | None, list[_LineFile]]:
+    """The file of sources, if any, and those of references."""
+    if spec.corpus is not None:
+        references = spec.corpus.reference_files()
+        return _counted(spec.corpus.source_file()), [_counted(each) for each in references]
+    sources = None if spec.sources is None else _counted(TextFile(spec.sources, spec.encoding))
+    files = [TextFile(path, spec.encoding) for path in spec.references]
+    if spec.num_refs != 1:
+        files = reference_columns(files[0], spec.num_refs)
+    return sources, [_counted(file) for file in files]
 
 
-def _table_format(path: str) -> str | None:
-    """The table format that the path's extension names, if any."""
-    bare = path.lower().removesuffix(".gz")
-    return next((name for name in ("jsonl", "tsv") if bare.endswith(f".{name}")), None)
+def _check_kept(spec: InputSpec, rows: SystemRows) -> None:
+    """A subset is about the test set's rows, and has some."""
+    if spec.corpus is None or spec.corpus.kept is None:
+        return
+    if len(spec.corpus.kept) != rows.count.total:
+        raise InputError(
+            f"{spec.corpus.name} has {rows.count.total} lines, but its documents "
+            f"{len(spec.corpus.kept)}: the cached test set is not whole"
+        )
+    if not any(spec.corpus.kept):
+        raise InputError(f"{spec.corpus.name}: no sentence is in the subset asked for")
+
+
+def _label(name: str, system: SystemRows, spec: InputSpec) -> str:
+    """What tables call a system: as sacreBLEU does, the path as given, unless it has a name."""
+    if spec.names is not None or system.name is not None or system.file.path == STDIN:
+        return name
+    return readable(system.file.path)
 
 
 def _scan(path: str, spec: InputSpec) -> list[SystemRows]:
-    kind = _table_format(path)
-    if kind is None and (spec.tsv or (path == STDIN and spec.sources is None)):
+    kind = table_format(path)
+    untold = path == STDIN and not spec.has_sources and (spec.need_sources or not spec.references)
+    if kind is None and (spec.tsv or untold):
         kind = "tsv"
-    file = TextFile(path)
+    file = TextFile(path, spec.encoding)
     if kind == "jsonl":
-        return scan_jsonl(file, need_source=spec.sources is None)
+        return scan_jsonl(file, need_source=spec.need_sources and not spec.has_sources)
     if kind == "tsv":
         return [scan_tsv(file)]
-    if spec.sources is None:
+    if spec.need_sources and not spec.has_sources:
         raise InputError(
-            f"{file.name}: holds translations only; give the sources as well (-s), or a TSV or "
-            "JSONL file with both"
+            f"{file.name}: holds translations only; give the sources as well (-s, or a test set, "
+            "-t), or a TSV or JSONL file with both"
         )
     return [scan_lines(file)]
 
 
-def _counted(path: str) -> _LineFile:
-    file = TextFile(path)
+def _counted(file: TextFile) -> _LineFile:
     return _LineFile(file, count_lines(file.lines()))
 
 
@@ -242,7 +278,7 @@ def _check_texts(
     compared row by row later on, so that their rows must be about the same sources."""
     for system, own in zip(inputs.systems, rows, strict=True):
         if (sources and own.own_sources) or (references and own.own_references):
-            for _ in inputs._joined(system.name):  # noqa: SLF001 - same module
+            for _ in inputs._joined(system.name, whole=True):  # noqa: SLF001 - same module
                 pass
     if sources is None:
         for other in rows[1:]:
@@ -255,16 +291,13 @@ def _check_texts(
                     )
 
 
-def _source(system: SystemRows, row: Row, given: str | None) -> str:
+def _source(system: SystemRows, row: Row, given: str | None) -> str | None:
     """The row's source: the one from the file of sources and the row's own must agree."""
     if given is not None and row.source is not None and given != row.source:
         raise InputError(
             f"{system.file.name}, line {row.line}: its source is not the one in the file of sources"
         )
-    source = row.source if given is None else given
-    if source is None:  # the file changed since it was checked
-        raise InputError(f"{system.file.name}, line {row.line}: no source")
-    return source
+    return row.source if given is None else given
 
 
 def _references(system: SystemRows, row: Row, given: tuple[str, ...]) -> tuple[str, ...]:

@@ -1,9 +1,9 @@
 """Text files as lines, the one way this package reads them.
 
 A line ends at LF and nowhere else; one CR right before that LF belongs to the line end; a BOM
-at the very start of the file is dropped; everything else is kept. UTF-8 always, whatever the
-locale. Files may be gzipped (by magic number, with or without `.gz`), may be standard input
-or a pipe, and are streamed: memory holds one line.
+at the very start of the file is dropped; everything else is kept. UTF-8 whatever the locale,
+unless another encoding is named. Files may be gzipped (by magic number, with or without
+`.gz`), may be standard input or a pipe, and are streamed: memory holds one line.
 """
 
 from __future__ import annotations
@@ -18,14 +18,16 @@ import tempfile
 import threading
 import weakref
 import zlib
-from codecs import BOM_UTF8, BOM_UTF16_BE, BOM_UTF16_LE, BOM_UTF32_BE
-from collections.abc import Iterator
+from codecs import BOM_UTF8, BOM_UTF16_BE, BOM_UTF16_LE, BOM_UTF32_BE, getincrementaldecoder
+from codecs import lookup as lookup_codec
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from typing import IO, NamedTuple, cast
 
-from mmad_metric.errors import InputError
+from mmad_metric.errors import ConfigError, InputError
 
 STDIN = "-"
+UTF8 = "utf-8"
 _GZIP_MAGIC = b"\x1f\x8b"  # not the start of any UTF-8 text
 
 
@@ -45,12 +47,14 @@ class TextFile:
     """A readable file of lines, named as people know it, to be read any number of times.
 
     What can be read only once (standard input for the path "-", pipes) is copied to an
-    unnamed temporary file here and now. Raises InputError for what cannot be read at all.
+    unnamed temporary file here and now. encoding: of `lines()`, a name that Python knows.
+    Raises InputError for what cannot be read at all, ConfigError for an unknown encoding.
     """
 
-    def __init__(self, path: str) -> None:
+    def __init__(self, path: str, encoding: str = UTF8) -> None:
         self.path = path
         self.name = "standard input" if path == STDIN else readable(path)
+        self._encoding = text_encoding(encoding)
         self._spool = _spooled(path, self.name) if _reads_once(path, self.name) else None
 
     def raw_lines(self, *, torn: bool = False) -> Iterator[RawLine]:
@@ -60,7 +64,7 @@ class TextFile:
         """
         offset = 0
         try:
-            with self._open() as handle:
+            with _reading(self.name), self._open() as handle:
                 for number, data in enumerate(handle, 1):
                     start = offset
                     offset += len(data)
@@ -71,18 +75,48 @@ class TextFile:
                         if not data:
                             return
                     yield RawLine(number, start, data)
-        except EOFError:
+        except _CutOffError:
             if not torn:
-                raise InputError(f"{self.name}: the gzip data is cut off") from None
-        except (gzip.BadGzipFile, zlib.error) as error:
-            raise InputError(f"{self.name}: broken gzip data ({error})") from None
-        except OSError as error:
-            raise _unreadable(self.name, error) from None
+                raise
 
     def lines(self) -> Iterator[str]:
-        """The lines as text, without their ends. Raises InputError on bytes that are not UTF-8."""
-        for raw in self.raw_lines():
-            yield decoded(raw, self.name)
+        """The lines as text, without their ends. Raises InputError on bytes that are not text in
+        the file's encoding."""
+        if self._encoding == UTF8:
+            for raw in self.raw_lines():
+                yield decoded(raw, self.name)
+        else:
+            yield from self._foreign_lines()
+
+    def _foreign_lines(self) -> Iterator[str]:
+        try:
+            # What ends a line must be known as text: in UTF-16 a byte 0x0A may be half a letter.
+            with (
+                _reading(self.name),
+                self._open() as handle,
+                io.TextIOWrapper(handle, encoding=self._encoding, newline="\n") as reader,
+            ):
+                for number, line in enumerate(reader, 1):
+                    text = line.removesuffix("\r\n" if line.endswith("\r\n") else "\n")
+                    yield text.removeprefix("\ufeff") if number == 1 else text
+        except UnicodeError:
+            raise self._not_text() from None
+
+    def _not_text(self) -> InputError:
+        """The error that names the first place that is not text in the file's encoding, found
+        byte by byte: a reader of whole blocks does not tell."""
+        decoder = getincrementaldecoder(self._encoding)()
+        line = offset = 1
+        with _reading(self.name), self._open() as handle:
+            while byte := handle.read(1):
+                try:
+                    line += decoder.decode(byte).count("\n")
+                except UnicodeError:
+                    break
+                offset += 1
+        return InputError(
+            f"{self.name}, line {line}: not {self._encoding} at byte {offset} of the file"
+        )
 
     @contextmanager
     def _open(self) -> Iterator[IO[bytes]]:
@@ -96,6 +130,49 @@ class TextFile:
                 raise InputError(f"{self.name}: named .gz, but the content is not gzip")
             else:
                 yield cast("IO[bytes]", handle)
+
+
+class MadeFile(TextFile):
+    """A file made of lines, none of which has an LF; `name` is what messages call it."""
+
+    def __init__(self, name: str, lines: Iterable[str]) -> None:
+        self.path, self.name = "", name
+        self._encoding = UTF8
+        self._spool = _Spool()
+        # A BOM and a CR at each end are what reading takes away: the rest comes back as it was.
+        self._spool.handle.write(BOM_UTF8)
+        for line in lines:
+            self._spool.handle.write(line.encode() + b"\r\n")
+        self._spool.handle.flush()
+
+
+class _CutOffError(InputError):
+    """A gzip stream that ends too soon."""
+
+
+@contextmanager
+def _reading(file: str) -> Iterator[None]:
+    """What can go wrong while a file is read, as InputError naming it."""
+    try:
+        yield
+    except EOFError:
+        raise _CutOffError(f"{file}: the gzip data is cut off") from None
+    except (gzip.BadGzipFile, zlib.error) as error:
+        raise InputError(f"{file}: broken gzip data ({error})") from None
+    except OSError as error:
+        raise _unreadable(file, error) from None
+
+
+def text_encoding(name: str) -> str:
+    """Python's name for an encoding of text. Raises ConfigError for any other name."""
+    try:
+        codec = lookup_codec(name)
+        "".encode(name)  # base64 and its like are codecs, but not of text
+    except (LookupError, ValueError):
+        raise ConfigError(
+            f"encoding {name!r}: no such text encoding; utf-8, utf-16, latin-1 are some"
+        ) from None
+    return UTF8 if codec.name in (UTF8, "utf-8-sig", "ascii") else codec.name
 
 
 def decoded(raw: RawLine, file: str) -> str:
@@ -130,7 +207,7 @@ def _refuse_utf16(start: bytes, file: str) -> None:
     if start.startswith((BOM_UTF16_LE, BOM_UTF16_BE, BOM_UTF32_BE)):
         raise InputError(
             f"{file}: starts with a UTF-16 or UTF-32 byte order mark; convert it to UTF-8 "
-            "(iconv -f UTF-16 -t UTF-8)"
+            "(iconv -f UTF-16 -t UTF-8), or name its encoding (-e utf-16)"
         )
 
 

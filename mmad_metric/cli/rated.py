@@ -1,0 +1,83 @@
+"""MMAD's part of the findings: scores with their coverage, intervals, tests."""
+
+from __future__ import annotations
+
+import argparse
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from mmad_metric.cli.columns import Cell, Column
+from mmad_metric.cli.findings import Findings
+from mmad_metric.cli.output import Style, counts_beside, details
+from mmad_metric.cli.resampling import PairedTest, Seed, compare_systems, interval
+from mmad_metric.layouts import NAME, number, shown_score
+from mmad_metric.repeats import RowScore, row_mean
+from mmad_metric.results import SystemTotals
+from mmad_metric.scoring import mean
+from mmad_metric.signature import format_signature, resampled
+
+
+@dataclass(frozen=True, slots=True)
+class Rated:
+    """What rating gave. scores: of each system's segments; rows: where they
+    stand in the whole test set; signature: its keys and values."""
+
+    systems: Sequence[SystemTotals]
+    scores: Sequence[Sequence[RowScore]]
+    rows: Sequence[int]
+    signature: Mapping[str, str]
+    style: Style
+
+
+def add_rated(options: argparse.Namespace, rated: Rated, found: Findings) -> None:
+    """Put MMAD's results beside those that are there already."""
+    if len(rated.systems) > 1:
+        _add_several(options, rated, found)
+        return
+    _add_single(options, rated, found)
+    if options.detail:
+        _add_parts(rated, found)
+
+
+def _add_single(options: argparse.Namespace, rated: Rated, found: Findings) -> None:
+    [totals] = rated.systems
+    signature, middle = rated.signature, None
+    if options.confidence:
+        seed = Seed.from_environment()
+        middle = interval(rated.scores[0], options.confidence_n, seed)
+        signature = resampled(signature, seed=seed.text, bs=options.confidence_n)
+    shown = shown_score(totals, rated.style.width, middle)
+    if options.score_only:
+        text = shown.bare()
+    elif options.format == "json":
+        values = shown.to_dict(signature, details(totals))
+        text = json.dumps(values, indent=1, ensure_ascii=False)
+    else:
+        text = shown.line(format_signature(signature, short=rated.style.short))
+    found.single[NAME] = text
+
+
+def _add_several(options: argparse.Namespace, rated: Rated, found: Findings) -> None:
+    signature, beside = rated.signature, counts_beside(rated.systems)
+    cells = [Cell(each.score, beside=f"{each.n_scored}/{each.n_rated}") for each in rated.systems]
+    test = PairedTest.asked(options)
+    if test is not None:
+        seed = Seed.from_environment()
+        cells = compare_systems(list(zip(cells, rated.scores, strict=True)), test, seed)
+        signature = resampled(signature, seed=seed.text, **{test.method: test.trials})
+        beside["Common"] = tuple(str(cell.more.get("n_common", "-")) for cell in cells)
+    shown = format_signature(signature, short=rated.style.short)
+    found.columns[NAME] = Column(NAME, tuple(cells), shown, rated.style.width, beside)
+    long = format_signature(signature)
+    found.extra = [{**details(each), "signature": long} for each in rated.systems]
+
+
+def _add_parts(rated: Rated, found: Findings) -> None:
+    """MMAD's means on the parts that -d tells apart, over what was rated of them."""
+    by_row = dict(zip(rated.rows, rated.scores[0], strict=True))
+    for part in found.parts:
+        scores = [row_mean(by_row[row]) for row in part.rows if row in by_row]
+        scored = [score for score in scores if score is not None]
+        text = f"{number(mean(scored), rated.style.width)} {len(scored)}/{len(scores)} scored"
+        part.scores.append((NAME, text))

@@ -1,0 +1,103 @@
+"""MMAD's intervals and paired tests: sacreBLEU's options on scores of segments."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import secrets
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Literal
+
+from mmad_metric.cli.columns import Cell
+from mmad_metric.errors import ConfigError
+from mmad_metric.repeats import RowScore, row_mean
+
+if TYPE_CHECKING:
+    from mmad_metric.stats import Interval
+
+Scores = Sequence[RowScore]
+DEFAULT_TRIALS = {"bs": 1000, "ar": 10_000}
+
+
+@dataclass(frozen=True, slots=True)
+class Seed:
+    """SACREBLEU_SEED. text: as signatures show it; value: a new one each time for `none`."""
+
+    text: str
+    value: int
+
+    @classmethod
+    def from_environment(cls) -> Seed:
+        """Raises ConfigError for what is neither a whole number of at least 0 nor none."""
+        text = os.environ.get("SACREBLEU_SEED", "12345").lower()
+        if text == "none":
+            return cls(text, secrets.randbits(32))
+        try:
+            value = int(text)
+        except ValueError:
+            value = -1
+        if value < 0:
+            raise ConfigError(
+                f"SACREBLEU_SEED={text}: expected a whole number of at least 0, or none"
+            )
+        return cls(text, value)
+
+
+@dataclass(frozen=True, slots=True)
+class PairedTest:
+    """A test that was asked for. method: bs or ar; trials: resamples or trials."""
+
+    method: Literal["bs", "ar"]
+    trials: int
+
+    @classmethod
+    def asked(cls, options: argparse.Namespace) -> PairedTest | None:
+        """The test that the options ask for, if any. 0 trials mean sacreBLEU's default."""
+        if options.paired_bs:
+            return cls("bs", options.paired_bs_n or DEFAULT_TRIALS["bs"])
+        if options.paired_ar:
+            return cls("ar", options.paired_ar_n or DEFAULT_TRIALS["ar"])
+        return None
+
+
+def interval(scores: Scores, n: int, seed: Seed) -> tuple[float, float] | None:
+    """Centre and half width of the 95% interval, None where nothing is scored."""
+    from mmad_metric.stats import confidence
+
+    if all(row_mean(score) is None for score in scores):
+        return None
+    return _centred(confidence(scores, n, seed.value))
+
+
+def _centred(found: Interval) -> tuple[float, float]:
+    """SacreBLEU gives an interval as the resampled mean and half the distance of its ends."""
+    return float(found.mean), 0.5 * float(found.high - found.low)
+
+
+def compare_systems(
+    systems: Sequence[tuple[Cell, Scores]], test: PairedTest, seed: Seed
+) -> list[Cell]:
+    """The systems' cells with intervals and p-values; the first system is the baseline. As in
+    sacreBLEU, only a bootstrap gives intervals. Compared are the segments that both systems
+    have scores for."""
+    from mmad_metric.stats import paired
+
+    bootstrap = test.method == "bs"
+    baseline, theirs = systems[0]
+    middle = interval(theirs, test.trials, seed) if bootstrap else None
+    cells = [_with_interval(baseline, middle)]
+    for cell, mine in systems[1:]:
+        pairs = zip(map(row_mean, theirs), map(row_mean, mine), strict=True)
+        if all(None in pair for pair in pairs):
+            cells.append(replace(cell, more={"n_common": 0, "difference": None}))
+            continue
+        found = paired(theirs, mine, test.method, test.trials, seed.value)
+        more = {"n_common": found.n_common, "difference": float(found.difference)}
+        tested = replace(cell, p_value=float(found.p_value), more=more)
+        cells.append(_with_interval(tested, _centred(found.system) if bootstrap else None))
+    return cells
+
+
+def _with_interval(cell: Cell, middle: tuple[float, float] | None) -> Cell:
+    return cell if middle is None else replace(cell, mean=middle[0], half=middle[1])
