@@ -15,7 +15,13 @@ import tempfile
 import time
 from pathlib import Path
 
-from benchmarks.measure import mmad_command, run_measured, server_process, write_mix
+from benchmarks.measure import (
+    mmad_command,
+    run_measured,
+    server_process,
+    server_stats,
+    write_mix,
+)
 from mmad_metric.files.run_file import read_run
 
 LATENCY, CONCURRENCY = 0.2, 64
@@ -36,9 +42,11 @@ def main() -> None:
         seconds = time.perf_counter() - begun
         calls = sum(rating.total_usage.calls for rating in read_run(folder / "run.jsonl").ratings())
         bound = calls * LATENCY / CONCURRENCY
+        calling = server_stats(url)["seconds"]
         print(
             f"live: {count} segments, {calls} calls ({calls / count:.1f} each) in {seconds:.1f} s: "
-            f"{calls / seconds:.0f} calls/s, {bound / seconds:.1%} of the bound {bound:.1f} s; "
+            f"{calls / seconds:.0f} calls/s, {bound / seconds:.1%} of the bound {bound:.1f} s "
+            f"({bound / calling:.1%} of it between the first call and the last answer); "
             f"CPU {live.cpu:.1f} s, peak {live.peak_mb:.0f} MB, exit {live.status}"
         )
         begun = time.perf_counter()

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import json
 import os
 import resource
 import subprocess
 import sys
+import urllib.request
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from benchmarks.gold import LP, RATINGS, data_folder
 from benchmarks.wmt_gold import read_gold
@@ -59,6 +62,14 @@ def server_process(latency: float) -> Iterator[str]:
     finally:
         process.terminate()
         process.wait()
+
+
+def server_stats(url: str) -> dict[str, Any]:
+    """What the loopback server counted: calls, seconds from the first to the last."""
+    address = url.removesuffix("/v1") + "/stats"
+    with urllib.request.urlopen(address) as answer:  # noqa: S310 - our own server
+        stats: dict[str, Any] = json.load(answer)
+    return stats
 
 
 def write_mix(folder: Path, count: int) -> tuple[Path, Path]:

@@ -11,7 +11,7 @@ import re
 from collections import Counter
 from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property
+from functools import cached_property, lru_cache
 
 from mmad_metric.mqm import (
     SOURCE_ISSUE,
@@ -50,7 +50,7 @@ def place(annotations: Sequence[Annotation], source: str, translation: str) -> t
     so that two labels for the same words meet on one span. Non-translation, and nothing else,
     covers the whole translation whatever words it quotes.
     """
-    texts = {Side.SOURCE: _Text(source), Side.TRANSLATION: _Text(translation)}
+    texts = {Side.SOURCE: _known_text(source), Side.TRANSLATION: _known_text(translation)}
     claims: Counter[Hashable] = Counter()
     errors = []
     for annotation in annotations:
@@ -108,6 +108,12 @@ class _Text:
         if span not in self.looked_up:
             self.looked_up[span] = _find(span, self)
         return self.looked_up[span]
+
+
+@lru_cache(maxsize=32)
+def _known_text(text: str) -> _Text:
+    """The texts of a segment are looked through for each agent's word in turn."""
+    return _Text(text)
 
 
 def _look_for(annotation: Annotation, texts: dict[Side, _Text]) -> tuple[Side, _Found | None]:

@@ -13,6 +13,7 @@ import contextlib
 import importlib
 import resource
 import threading
+import time
 from collections.abc import Callable
 from types import TracebackType
 from typing import Any, final
@@ -60,6 +61,7 @@ class LoopbackServer:
         self._calls: list[ReceivedCall] = []
         self._prebuilt: bytes | None = None
         self.call_count = self.in_flight = self.max_in_flight = self.connections = 0
+        self._first_call = self._last_answer = 0.0
         self.usage = {"prompt_tokens": 0, "completion_tokens": 0}
         self.script_errors: list[BaseException] = []
         self._started = threading.Event()
@@ -86,6 +88,7 @@ class LoopbackServer:
             "in_flight": self.in_flight,
             "max_in_flight": self.max_in_flight,
             "connections": self.connections,
+            "seconds": self._last_answer - self._first_call,  # from the first call to the last
             **self.usage,
         }
 
@@ -155,10 +158,12 @@ class LoopbackServer:
                 self._calls.append(call)
         self.in_flight += 1
         self.max_in_flight = max(self.max_in_flight, self.in_flight)
+        self._first_call = self._first_call or time.monotonic()
         try:
             return await self._answer(request, call)
         finally:
             self.in_flight -= 1
+            self._last_answer = time.monotonic()
 
     def _look(self, path: str) -> web.StreamResponse:
         if path == "/stats":
@@ -168,12 +173,17 @@ class LoopbackServer:
         return web.json_response({"detail": "Not Found"}, status=404)
 
     async def _answer(self, request: web.BaseRequest, call: ReceivedCall) -> web.StreamResponse:
+        arrived = time.monotonic()
         answer = self._scripted(call)
+        body = answer.body
+        if body is None and answer.drop != "before":
+            body = self._completion(answer, call)
+        # Latency counts from the arrival: making up the answer is part of it.
+        wait = self._latency + answer.delay - (time.monotonic() - arrived)
         if self._latency + answer.delay:
-            await asyncio.sleep(self._latency + answer.delay)
-        if answer.drop == "before":
+            await asyncio.sleep(max(wait, 0))
+        if body is None:
             return hang_up(request)
-        body = answer.body if answer.body is not None else self._completion(answer, call)
         if answer.drop == "mid":
             return await break_off(request, body)
         return web.Response(

@@ -72,10 +72,9 @@ class ReplyStore:
         )
         about = json.dumps([reply.model, counts, reply.level, reply.adapted])
         text = reply.text.encode("utf-8", "replace").decode("utf-8")
-        with self._database:
-            self._database.execute(
-                "INSERT OR REPLACE INTO replies VALUES (?, ?, ?)", (key, text, about)
-            )
+        self._database.execute(
+            "INSERT OR REPLACE INTO replies VALUES (?, ?, ?)", (key, text, about)
+        )
 
     def get_rating(self, key: bytes) -> str | None:
         """A finished rating as it was put, None when there is none."""
@@ -83,8 +82,7 @@ class ReplyStore:
         return None if row is None else str(row[0])
 
     def put_rating(self, key: bytes, line: str) -> None:
-        with self._database:
-            self._database.execute("INSERT OR REPLACE INTO ratings VALUES (?, ?)", (key, line))
+        self._database.execute("INSERT OR REPLACE INTO ratings VALUES (?, ?)", (key, line))
 
     def close(self) -> None:
         self._database.close()
@@ -111,16 +109,16 @@ def _open(folder: Path | None) -> sqlite3.Connection:
 
 
 def _connect(path: str, *, private: bool) -> sqlite3.Connection:
-    database = sqlite3.connect(path, timeout=30, check_same_thread=False)
+    # Every statement is its own transaction: one reply, one row.
+    database = sqlite3.connect(path, timeout=30, check_same_thread=False, isolation_level=None)
     try:
         if not private:
             database.execute("PRAGMA journal_mode = WAL")
             database.execute("PRAGMA synchronous = NORMAL")
             # The log is merged, with waits for the disk, every 80 MB rather than every 4.
             database.execute("PRAGMA wal_autocheckpoint = 20000")
-        with database:
-            for table in _TABLES:
-                database.execute(table)
+        for table in _TABLES:
+            database.execute(table)
     except BaseException:
         database.close()
         raise
