@@ -34,7 +34,6 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as name, server_process(LATENCY) as url:
         folder = Path(name)
         source, output = write_mix(folder, count)
-        start_up = _replay_of_one(folder / "one", url)
         command = mmad_command(source, output, url, folder)
         begun = time.perf_counter()
         live = run_measured(command)
@@ -51,9 +50,10 @@ def main() -> None:
         begun = time.perf_counter()
         replay = run_measured(command)
         seconds = time.perf_counter() - begun
+        start_up = _replay_of_one(folder / "one", url)
         print(
-            f"replay: {seconds:.1f} s with start-up, {count / seconds:.0f} segments/s; a run of one "
-            f"segment replays in {start_up:.1f} s: {(count - 1) / (seconds - start_up):.0f} "
+            f"replay: {seconds:.1f} s with start-up, {count / seconds:.0f} segments/s; a run of "
+            f"one segment replays in {start_up:.1f} s: {(count - 1) / (seconds - start_up):.0f} "
             f"segments/s beside it; CPU {replay.cpu:.1f} s, peak {replay.peak_mb:.0f} MB, "
             f"exit {replay.status}"
         )
