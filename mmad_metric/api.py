@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import math
 import warnings
 from collections.abc import Callable, Iterable, Mapping
@@ -17,6 +18,8 @@ from mmad_metric.rating import Segment, SegmentRating
 from mmad_metric.repeats import RatedRow, determinism_warning, rated_rows
 from mmad_metric.results import SystemTotals, observed
 from mmad_metric.session import Plan, open_session
+
+log = logging.getLogger(__name__)
 
 OnRating = Callable[[SegmentRating], None]
 
@@ -187,4 +190,14 @@ async def _rate(plan: Plan, segments: list[Segment], on_rating: OnRating | None)
             ratings.append(rating)
             if on_rating is not None:
                 on_rating(rating)
+    if totals.n_unscored:
+        log.warning("%s", _complaint(totals))
     return MMADResult(tuple(ratings), totals, plan.signature(observed([totals])))
+
+
+def _complaint(totals: SystemTotals) -> str:
+    """For those who only look at the score: on how many segments it does not stand, and why."""
+    reasons = ", ".join(f"{count} {reason}" for reason, count in sorted(totals.reasons.items()))
+    example = next(iter(totals.examples.values()), "")
+    told = f", such as: {example}" if example else ""
+    return f"{totals.n_unscored} of {totals.n_rated} segments are unscored: {reasons}{told}"

@@ -145,12 +145,8 @@ class MMADConfig:
         lp may be given as `src_lang` and `tgt_lang` instead. Raises ConfigError for an unknown
         option (naming the nearest), a wrong type or a value out of range.
         """
+        check_names(options)
         source, target = options.pop("src_lang", None), options.pop("tgt_lang", None)
-        known = [item.name for item in fields(cls)]
-        for name in options:
-            if name not in known:
-                near = nearest(name, [*known, "src_lang", "tgt_lang"])
-                raise ConfigError(f"unknown option {name!r}{near}")
         given = {name: value for name, value in options.items() if value is not None}
         if options.get("temperature", 0) == "default":
             given["temperature"] = None
@@ -201,6 +197,15 @@ def option_fields() -> Mapping[str, Field[Any]]:
 def _default(name: str) -> Any:
     value = option_fields()[name].default
     return None if value is MISSING else value
+
+
+def check_names(options: Iterable[str], others: Iterable[str] = ()) -> None:
+    """Refuse names that are no settings, with the nearest that is one; others: further names
+    that a caller takes. Raises ConfigError."""
+    known = [*option_fields(), "src_lang", "tgt_lang"]
+    for name in options:
+        if name not in known:
+            raise ConfigError(f"unknown option {name!r}{nearest(name, [*known, *others])}")
 
 
 def nearest(name: str, known: Iterable[str]) -> str:

@@ -32,6 +32,14 @@ def read_rows(predictions: Any, sources: Any, references: Any) -> list[Row]:
     return list(zip(translations, originals, listed, strict=True))
 
 
+def check_text(name: str, value: Any) -> None:
+    """Refuse what is no string. Raises InputError."""
+    try:
+        as_texts(name, [value])
+    except InputError as error:
+        raise InputError(str(error).replace("[0]", "", 1)) from None
+
+
 def columns(rows: Iterable[Row]) -> dict[str, list[Any]]:
     """The rows as the keyword arguments of evaluate's methods."""
     result: dict[str, list[Any]] = {"predictions": [], "sources": [], "references": []}

@@ -21,7 +21,7 @@ import evaluate
 
 from mmad_metric.api import rate
 from mmad_metric.errors import ConfigError, InputError
-from mmad_metric.metric_inputs import Row, check_encodable, columns, read_rows
+from mmad_metric.metric_inputs import Row, check_encodable, check_text, columns, read_rows
 from mmad_metric.metric_options import (
     check_at_load,
     checked,
@@ -184,6 +184,8 @@ class Mmad(evaluate.Metric):  # type: ignore[misc]
         refuse(others, [*_INPUTS.values(), *_INPUTS])
         if given["references"] is not None:
             given["references"] = [given["references"]]
+        for name in ("predictions", "sources"):
+            check_text(_INPUTS[name], given[name])
         self.add_batch(
             predictions=[given["predictions"]],
             sources=[given["sources"]],

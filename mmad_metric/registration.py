@@ -48,10 +48,15 @@ def register(*, undo: bool = False) -> Path:
     except OSError as error:
         raise InputError(
             f"cannot {'remove' if undo else 'write'} {folder / SCRIPT}: "
-            f"{error.strerror or error}. Set HF_HOME or HF_MODULES_CACHE to a folder that is "
-            "writable, or load the metric by its path: evaluate.load(mmad_metric.mmad.__file__)"
+            f"{error.strerror or error}. Set HF_MODULES_CACHE to a folder that is "
+            "writable, or use the class itself: from mmad_metric.mmad import Mmad"
         ) from error
     return folder / SCRIPT
+
+
+def is_registered() -> bool:
+    """Whether `register` has written its file into evaluate's cache of modules."""
+    return (modules_cache().absolute() / METRIC / VERSION / SCRIPT).is_file()
 
 
 def modules_cache() -> Path:

@@ -165,11 +165,13 @@ def scheme_from_table(name: str, table: Mapping[str, Any]) -> WeightScheme:
 
 def _scheme_from_table(where: str, name: str, data: object) -> WeightScheme:
     known = ("major", "minor", "critical", "neutral", "cap", "rules")
-    if not isinstance(data, dict) or not {"major", "minor"} <= set(data):
+    if not isinstance(data, dict):
         raise ConfigError(f"{where}: expected an object with at least major and minor")
     for key in data:
         if key not in known:
             raise ConfigError(f"{where}: unknown key {key!r}; known are {', '.join(known)}")
+    if not {"major", "minor"} <= set(data):
+        raise ConfigError(f"{where}: expected an object with at least major and minor")
     major = _number(where, "major", data["major"])
     cap = data.get("cap")
     listed = data.get("rules", [])

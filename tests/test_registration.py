@@ -12,7 +12,7 @@ import evaluate.config
 import pytest
 
 from mmad_metric.errors import InputError
-from mmad_metric.registration import SHIM, modules_cache, register
+from mmad_metric.registration import SHIM, is_registered, modules_cache, register
 
 ALONE = """
 import sys
@@ -123,7 +123,9 @@ def test_undo_without_registering_is_no_error_and_makes_no_folder(cache: Path) -
     register(undo=True)
     assert not cache.exists()
     register()
+    assert is_registered()
     register(undo=True)
+    assert not is_registered()
     register(undo=True)
     assert register().exists()
 
@@ -137,8 +139,8 @@ def test_a_cache_that_cannot_be_written_is_named_with_a_way_out(
     monkeypatch.setattr(evaluate.config, "HF_MODULES_CACHE", wall / "modules")
     with pytest.raises(InputError, match=r"cannot (write|remove) .*a_file/modules") as caught:
         register(undo=undo)
-    assert "HF_HOME" in str(caught.value)
-    assert "evaluate.load(mmad_metric.mmad.__file__)" in str(caught.value)
+    assert "HF_MODULES_CACHE" in str(caught.value)
+    assert "from mmad_metric.mmad import Mmad" in str(caught.value)
     assert list(tmp_path.iterdir()) == [wall]
 
 

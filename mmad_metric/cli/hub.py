@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import shlex
 from collections.abc import Sequence
 
 from mmad_metric.cli.exits import EXIT_OK
@@ -52,7 +53,8 @@ def _export(options: argparse.Namespace) -> int:
     path = export(_files(SCRIPT, bundle=options.bundle), options.folder, force=options.force)
     print(f"written: {path}")
     shown = path if path.name == "mmad" else path / SCRIPT
-    tell(f"evaluate.load({str(shown)!r}) loads the metric; its app runs with python {path}/app.py")
+    app = shlex.quote(str(path / "app.py"))
+    tell(f"evaluate.load({str(shown)!r}) loads the metric; its app runs with python {app}")
     return EXIT_OK
 
 
@@ -61,11 +63,12 @@ def _push(options: argparse.Namespace) -> int:
 
     wanted = Push(options.repo, options.private, options.create_pr, options.message, options.force)
     script = script_name(options.repo)
-    pushed = push(_files(script, bundle=options.bundle), wanted)
+    files = _files(script, bundle=options.bundle)
+    tell(f"uploading {len(files)} files to {options.repo}")
+    pushed = push(files, wanted)
     print(pushed.url)
-    if options.private and not pushed.created and pushed.private is not True:
-        tell("--private is for a new Space; this one stays as it is: change it in its settings")
-    tell(f"evaluate.load({options.repo!r}) loads the metric where mmad-metric is installed")
+    when = "once the pull request is merged, " if options.create_pr else ""
+    tell(f"{when}evaluate.load({options.repo!r}) loads the metric where mmad-metric is installed")
     return EXIT_OK
 
 

@@ -6,7 +6,7 @@ import argparse
 from collections.abc import Sequence
 
 from mmad_metric.cli.exits import EXIT_OK
-from mmad_metric.registration import register
+from mmad_metric.registration import is_registered, register
 
 
 def run_register(arguments: Sequence[str]) -> int:
@@ -21,6 +21,10 @@ def run_register(arguments: Sequence[str]) -> int:
     )
     parser.add_argument("--undo", action="store_true", help="remove what it wrote")
     options = parser.parse_args(arguments)
+    was_there = is_registered()
     path = register(undo=options.undo)
-    print(f"{'removed' if options.undo else 'registered'}: {path}")
+    if options.undo:
+        print(f"removed: {path}" if was_there else f"it was not registered: no {path}")
+    else:
+        print(f"registered: {path}")
     return EXIT_OK

@@ -25,20 +25,21 @@ def export(files: Mapping[str, bytes], folder: str, *, force: bool = False) -> P
     Raises InputError for a folder that holds other things, or files of an export that were
     changed since, unless `force`; and where nothing can be written.
     """
+    if not folder.strip():
+        raise InputError("the folder for the Space has an empty name")
     target = Path(folder)
     try:
         if not target.exists() and not target.is_symlink():
             _write_new(files, target)
         elif not target.is_dir():
-            raise InputError(f"{folder}: is a file; a folder is needed for the Space")
+            raise InputError(f"{folder}: is no folder; one is needed for the Space")
         else:
             record = _record_in(target)
             if not force:
                 _refuse_foreign(files, target, record)
             _renew(files, target, record or {})
     except OSError as error:
-        place = error.filename or folder
-        raise InputError(f"{place}: cannot be written: {error.strerror or error}") from None
+        raise InputError(f"{folder}: cannot be written: {error.strerror or error}") from None
     return target
 
 
@@ -108,6 +109,8 @@ def _renew(files: Mapping[str, bytes], target: Path, record: Mapping[str, str]) 
 
 
 def _replace(path: Path, content: bytes) -> None:
+    if path.is_dir() and not path.is_symlink():
+        raise InputError(f"{path}: is a folder, where a file of the Space belongs")
     draft = path.with_name(f".{path.name}-{uuid.uuid4().hex}")
     try:
         draft.write_bytes(content)

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import importlib
+import importlib.util
 import re
+import sys
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -19,6 +21,12 @@ from mmad_metric.version import __version__
 SPACE = "space"
 MISSING = 'this needs huggingface_hub: pip install "mmad-metric[hub]"'
 MOST_LETTERS = 96
+LOOK_TIMEOUT = 30.0  # seconds that the Hub has to say whether it knows the Space
+# What the Space's app imports, whether it is installed here or not.
+USED_BY_THE_APP = {
+    *("app", "mmad_metric", "gradio", "evaluate", "datasets", "huggingface_hub", "openai"),
+    *("numpy", "pandas", "pydantic", "jinja2", "sacrebleu", "aiohttp"),
+}
 # What the Hub puts into a Space that it makes.
 OF_THE_HUB = {".gitattributes", "README.md"}
 _NAME = re.compile(r"[A-Za-z0-9](?:[\w-]|\.(?!\.))*", re.ASCII)
@@ -70,12 +78,19 @@ def script_name(repo: str) -> str:
         for part in (user, name)
     ):
         raise InputError(f"{repo!r}: expected the Space's name as USER/NAME, such as USER/mmad")
-    if "." in name or name.lower() == "app":
+    if "." in name or _shadows(name):
         raise InputError(
-            f"{repo!r}: evaluate.load could not load a Space called {name!r} (its script would "
-            f"be {name}.py); USER/mmad is a good name"
+            f"{repo!r}: a Space called {name!r} could not work (its script would be {name}.py, "
+            "which Python takes for something else); USER/mmad is a good name"
         )
     return SCRIPT if name == "mmad" else f"{name}.py"
+
+
+def _shadows(name: str) -> bool:
+    """Whether a script of this name, beside the app, would be imported in place of a module."""
+    if name.lower() in USED_BY_THE_APP or name in sys.stdlib_module_names:
+        return True
+    return name.isidentifier() and importlib.util.find_spec(name) is not None
 
 
 def push(files: Mapping[str, bytes], wanted: Push) -> Pushed:
@@ -91,6 +106,8 @@ def push(files: Mapping[str, bytes], wanted: Push) -> Pushed:
     token = hub.get_token()
     if not token:
         raise ConfigError("no token for the Hub: run `hf auth login`, or set HF_TOKEN")
+    if not (token.isascii() and token.isprintable()):
+        raise ConfigError("the Hub's token holds characters that no HTTP header may hold")
     api = hub.HfApi(token=token, library_name="mmad-metric", library_version=__version__)
     with _translated(hub, wanted.repo, token):
         info = _look(hub, api, wanted.repo)
@@ -105,8 +122,14 @@ def push(files: Mapping[str, bytes], wanted: Push) -> Pushed:
                 private=wanted.private or None,
                 exist_ok=True,
             )
-        elif not wanted.force:
-            _refuse_foreign(api, wanted.repo, names)
+        else:
+            if wanted.private and getattr(info, "private", None) is not True:
+                raise InputError(
+                    f"{wanted.repo}: this Space is public already, and --private makes only a new "
+                    "one private: change it in its settings first"
+                )
+            if not wanted.force:
+                _refuse_foreign(api, wanted.repo, names)
         url = _upload(hub, api, files, wanted, names)
     shown = wanted.private if info is None else getattr(info, "private", None)
     return Pushed(url, created=info is None, private=shown)
@@ -122,7 +145,7 @@ def _library() -> Any:
 def _look(hub: Any, api: Any, repo: str) -> Any:
     """What the Hub says about the Space; None when there is none."""
     try:
-        return api.repo_info(repo, repo_type=SPACE)
+        return api.repo_info(repo, repo_type=SPACE, timeout=LOOK_TIMEOUT)
     except hub.errors.RepositoryNotFoundError:
         return None
 

@@ -156,6 +156,9 @@ def _sample(most: int, rows: _Rows) -> int | None:
 def _key(wanted: Wanted) -> str | None:
     """The visitor's key; without one, the environment's, but never for a visitor's server."""
     typed = wanted.key.strip()
+    own_keys = map(os.environ.get, ("OPENAI_API_KEY", "OPENAI_BASE_URL"))
+    if not typed and not wanted.base_url.strip() and not any(own_keys):
+        raise ConfigError("no key: fill in Key, or give Base URL for a server of your own")
     return typed or (NO_KEY if wanted.base_url.strip() else None)
 
 

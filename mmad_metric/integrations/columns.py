@@ -76,10 +76,9 @@ def find_column(shape: Mapping[str, Any], option: str, name: Any) -> Column:
     if path is None:
         known = list(_names(shape))
         close = difflib.get_close_matches(name, known, n=1, cutoff=0.5)
-        hint = f"did you mean {close[0]!r}? " if close else ""
-        raise InputError(
-            f"{option}: no column {name!r}; {hint}There are {', '.join(known) or 'no columns'}"
-        )
+        hint = f"; did you mean {close[0]!r}?" if close else ""
+        columns = f"the columns are {', '.join(known)}" if known else "there are no columns"
+        raise InputError(f"{option}: no column {name!r} ({columns}){hint}")
     found: Any = shape
     for part in path:
         found = _fields(found)[part]

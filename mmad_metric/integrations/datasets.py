@@ -13,7 +13,7 @@ from typing import Any
 from mmad_metric.api import rate
 from mmad_metric.blocking import iterate_blocking
 from mmad_metric.calls.connect import role_costs
-from mmad_metric.config import MMADConfig
+from mmad_metric.config import MMADConfig, check_names
 from mmad_metric.errors import ConfigError, InputError
 from mmad_metric.integrations.columns import TextColumns, check_free, find_column
 from mmad_metric.rating import Segment, SegmentRating
@@ -54,6 +54,9 @@ class DatasetResult:
         return {**totals, "signature": self.signature}
 
 
+OWN_OPTIONS = ("source_column", "translation_column", "reference_column", "prefix")
+
+
 def rate_dataset(
     dataset: Any,
     *,
@@ -83,11 +86,12 @@ def rate_dataset(
     """
     library = _library()
     _check_kind(library, dataset)
+    check_names(options, OWN_OPTIONS)
     plan = Plan.of(MMADConfig.of(**options))
     streaming = isinstance(dataset, library.IterableDataset)
     if streaming and plan.config.sample is not None:
         raise ConfigError(
-            "sample: how many rows a stream has is not known; give stream.take(N) instead"
+            "sample: how many rows a stream has is not known; give stream.take(N) without sample"
         )
     shape = _shape(dataset, streaming=streaming)
     columns = TextColumns.of(shape, source_column, translation_column)

@@ -13,13 +13,14 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from mmad_metric.api import MMADResult, as_texts, rate
-from mmad_metric.config import MMADConfig
+from mmad_metric.config import MMADConfig, check_names
 from mmad_metric.errors import ConfigError, InputError, RunStopped
 from mmad_metric.integrations.decoding import decoded
 from mmad_metric.integrations.ranks import from_main, is_main, n_processes
 
 ON_FAILURE = ("nan", "raise")
 PREFIX = "mmad_"
+OWN_OPTIONS = ("sources", "n_segments", "on_failure", "min_scored")
 
 log = logging.getLogger(__name__)
 
@@ -56,6 +57,7 @@ def trainer_metrics(
     _check_count(n_segments)
     if texts is not None and n_segments not in (None, len(texts)):
         raise ConfigError(f"n_segments is {n_segments}, but there are {len(texts)} sources")
+    check_names(options, OWN_OPTIONS)
     config = MMADConfig.of(**options)
     if is_main():
         rate([], [], config=config)  # opens all that a rating needs, and asks nothing

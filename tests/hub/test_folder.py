@@ -162,3 +162,9 @@ def test_the_command_prints_the_folder_and_how_to_load_it(
     assert f"evaluate.load('{tmp_path}/mmad')" in told.err
     assert main(["hub", "export", f"{tmp_path}/other"]) == 0
     assert f"evaluate.load('{tmp_path}/other/mmad.py')" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("name", ["", "  "])
+def test_a_folder_without_a_name_is_refused(name: str):
+    with pytest.raises(InputError, match="empty name"):
+        export(space_files(), name)

@@ -77,12 +77,23 @@ def test_private_message_and_pull_request_reach_the_hub(mmad, hub: LoopbackHub):
     assert hub.spaces[SPACE].files == before
 
 
-def test_private_does_not_change_a_public_space_and_says_so(mmad, hub: LoopbackHub):
+def test_what_is_to_be_private_is_not_put_into_a_public_space(mmad, hub: LoopbackHub):
     mmad("hub", "push", SPACE)
+    commits = len(hub.commits)
     ran = mmad("hub", "push", SPACE, "--private")
-    assert ran.status == 0
-    assert "stays as it is" in ran.err
-    assert not hub.spaces[SPACE].private
+    assert ran.status == 1
+    assert "this Space is public already" in ran.err
+    assert len(hub.commits) == commits
+
+
+def test_a_token_that_no_header_may_hold_is_refused_unseen(
+    mmad, hub: LoopbackHub, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setenv("HF_TOKEN", "hf_\u00e9")
+    ran = mmad("hub", "push", SPACE)
+    assert (ran.status, hub.spaces) == (1, {})
+    assert "characters that no HTTP header may hold" in ran.err
+    assert "hf_" not in ran.err
 
 
 def test_a_pull_request_to_a_space_that_is_missing_is_refused(mmad, hub: LoopbackHub):
@@ -203,7 +214,8 @@ def test_without_a_token_nothing_is_asked(mmad, hub: LoopbackHub, monkeypatch: p
 
 
 NO_NAMES = [
-    "mmad", "", "/", "a/", "/mmad", "a/b/mmad", "a b/mmad", "a/mmad.py", "a/app", "a/App",
+    "mmad", "", "/", "a/", "/mmad", "a/b/mmad", "a b/mmad", "a/mmad.py", "a/app",
+    "a/App", "a/mmad_metric", "a/gradio", "a/json",
     "-a/mmad", "a/mmad-", "a/..", "https://huggingface.co/spaces/a/mmad", "a/m\nmad", "ä/mmad",
     "a/" + "m" * 97,
 ]  # fmt: skip

@@ -222,7 +222,7 @@ def test_the_apps_own_key_goes_to_its_own_server_when_the_visitor_has_none(
 
 
 def test_without_any_key_openai_is_not_asked(wanted: Wanted):
-    assert "no API key" in states(replace(wanted, base_url=""))[-1]
+    assert "fill in Key" in states(replace(wanted, base_url=""))[-1]
 
 
 def test_a_role_with_a_server_of_its_own_does_not_get_the_key(server: LoopbackServer):
