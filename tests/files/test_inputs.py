@@ -94,7 +94,7 @@ def test_lines_end_at_lf_alone_and_keep_everything_else(
 def test_gzip_reads_as_the_plain_file_does_whatever_its_name(
     tmp_path: Path, name: str, content: bytes
 ) -> None:
-    assert read(tmp_path, gzip.compress(content), name) == read(tmp_path, content)
+    assert read(tmp_path, gzip.compress(content, mtime=0), name) == read(tmp_path, content)
 
 
 @given(st.lists(st.text(st.characters(exclude_characters="\n", codec="utf-8"))))
@@ -129,9 +129,9 @@ def test_any_lines_written_with_lf_are_read_back(
         # A8: what calls itself gzip must be.
         ("hyp.gz", b"plain\n", ["hyp.gz", "not gzip"]),
         ("hyp.gz", b"", ["hyp.gz", "not gzip"]),
-        ("hyp.gz", gzip.compress(b"a\n" * 9)[:-4], ["hyp.gz", "cut off"]),
-        ("hyp.gz", gzip.compress(b"a\n" * 9) + b"junk", ["hyp.gz", "gzip"]),
-        ("hyp.gz", gzip.compress(b"ok\nM\xfcller\n"), ["hyp.gz, line 2", "4 of the file"]),
+        ("hyp.gz", gzip.compress(b"a\n" * 9, mtime=0)[:-4], ["hyp.gz", "cut off"]),
+        ("hyp.gz", gzip.compress(b"a\n" * 9, mtime=0) + b"junk", ["hyp.gz", "gzip"]),
+        ("hyp.gz", gzip.compress(b"ok\nM\xfcller\n", mtime=0), ["hyp.gz, line 2", "4 of the file"]),
     ],
 )
 def test_bytes_that_are_no_utf8_text_are_refused_by_file_line_and_byte(
@@ -227,7 +227,7 @@ sys.stdout.buffer.write(open_inputs("src", [name]).systems[0].name.encode())
 def test_two_readings_of_standard_input_do_not_disturb_each_other(
     monkeypatch: pytest.MonkeyPatch, content: bytes, packed: bool
 ) -> None:
-    stdin = io.BytesIO(gzip.compress(content) if packed else content)
+    stdin = io.BytesIO(gzip.compress(content, mtime=0) if packed else content)
     monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(stdin, "ascii"))
     file = TextFile("-")
     both = list(zip(file.lines(), file.lines(), strict=True))
@@ -370,7 +370,7 @@ def test_tsv_quotes_are_text(tmp_path: Path) -> None:
 @pytest.mark.parametrize("name", ["x.TSV", "x.tsv.gz", "x"])
 def test_tsv_is_known_by_extension_or_on_request(tmp_path: Path, name: str) -> None:
     content = b"a\tb\tr\r\n \t\t\n"
-    path = put(tmp_path / name, gzip.compress(content) if name.endswith("gz") else content)
+    path = put(tmp_path / name, gzip.compress(content, mtime=0) if name.endswith("gz") else content)
     inputs = open_inputs(None, [path], tsv="." not in name)
     assert [(s.source, s.translation, s.reference) for s in inputs.segments()] == [
         ("a", "b", "r"),
@@ -566,7 +566,7 @@ def test_any_texts_survive_jsonl(
 def test_a_system_is_called_after_its_file_less_a_known_extension(
     tmp_path: Path, path: str, name: str
 ) -> None:
-    content = gzip.compress(b"x\n") if path.endswith(".gz") else b"x\n"
+    content = gzip.compress(b"x\n", mtime=0) if path.endswith(".gz") else b"x\n"
     inputs = open_inputs(put(tmp_path / "src", "a\n"), [put(tmp_path / path, content)])
     assert inputs.systems[0].name == name
 
