@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import math
 import os
 from collections.abc import Mapping, Sequence
 from itertools import combinations
@@ -51,6 +52,7 @@ def _load(options: argparse.Namespace, runs: Sequence[str]) -> Loaded:
             tuple(map(NamedRun.parse, runs)),
             options.gold,
             options.exclude,
+            options.raters,  # people rated the references too
             options.metrics,
         )
     )
@@ -131,7 +133,11 @@ class _Tests:
         return self._known
 
     def _complete(self, results: Sequence[MetricResult]) -> list[str]:
-        return [each.metric for each in results if len(each.by_lp) == len(self._pairs)]
+        return [
+            each.metric
+            for each in results
+            if len(each.by_lp) == len(self._pairs) and not math.isnan(each.meta)
+        ]
 
 
 def _spans(options: argparse.Namespace, loaded: Loaded) -> tuple[list[Any], str]:
@@ -227,7 +233,6 @@ def _raters(options: argparse.Namespace) -> tuple[dict[str, Any], str]:
         shared = shared_segments(lp, human_spans(eval_set(options.data, lp, gold), gold))
         found = {"raters": rater_ceiling(shared, how)}
         if options.metrics:
-            options.exclude = []  # people rated the references too
             pairs = {pair.lp: pair for pair in _load(options, options.runs).pairs}
             found |= beside_raters(shared, pairs[lp], options.metrics, how)
         blocks.append(ceiling_values(shared, found, options.width))

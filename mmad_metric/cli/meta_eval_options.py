@@ -70,7 +70,9 @@ def _data(group: argparse._ArgumentGroup) -> None:
         "--exclude",
         type=_names,
         metavar="SYSTEM[,…]",
-        help="systems to leave out (default: as in WMT23, synthetic_ref and the first reference)",
+        default=[],
+        help="systems to leave out, beside those that WMT23 leaves out: synthetic_ref and the "
+        "first reference",
     )
     add(
         "--meta-set",

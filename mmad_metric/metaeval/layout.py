@@ -25,6 +25,7 @@ from mmad_metric.metaeval.score_files import (
 
 # What a score file's name ends in: the source alone, one or several references.
 _REFERENCE = re.compile(r"-(src|all|(?:ref[A-Z]|synthetic_ref)(?:\.(?:ref[A-Z]|synthetic_ref))*)$")
+_PAIR = re.compile(r"_[a-z]{2,3}-[a-z]{2,3}$")  # a name that speaks of one pair
 _PREFERRED = ("src", "refA")  # of several files of one metric
 
 
@@ -122,6 +123,15 @@ def rating_files(folder: str, lp: str, gold: str = "mqm") -> dict[str, str]:
     return found
 
 
+def pairs_with_gold(folder: str) -> list[str]:
+    """The language pairs that have human scores in a folder of mt-metrics-eval's layout."""
+    place = os.path.join(folder, "human-scores")
+    if not os.path.isdir(place):
+        return []
+    names = [name for name in os.listdir(place) if name.endswith(SEGMENT_ENDING)]
+    return sorted({name.partition(".")[0] for name in names})
+
+
 def score_files(folder: str, lp: str, *, only_pair: bool) -> dict[str, ScoreFiles]:
     """The metrics of any folder of score files, by name.
 
@@ -135,7 +145,7 @@ def score_files(folder: str, lp: str, *, only_pair: bool) -> dict[str, ScoreFile
         found |= _best(os.path.join(folder, lp), "")
     found |= _best(folder, f"_{lp}")
     if not found and only_pair:
-        found = _best(folder, "")
+        found = {name: each for name, each in _best(folder, "").items() if not _PAIR.search(name)}
     if not found:
         raise InputError(
             f"{readable(folder)}: no score file for {lp}; expected NAME_{lp}{SEGMENT_ENDING} "

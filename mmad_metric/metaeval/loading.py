@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
+from mmad_metric.config import nearest
 from mmad_metric.errors import InputError
 from mmad_metric.files.lines import readable
-from mmad_metric.metaeval.layout import EvalSet, metric_files, score_files
+from mmad_metric.metaeval.layout import EvalSet, metric_files, pairs_with_gold, score_files
 from mmad_metric.metaeval.marot_gold import eval_set
-from mmad_metric.metaeval.matrices import gold_matrix, metric_matrix, scores_matrix
+from mmad_metric.metaeval.matrices import gold_matrix, left_out, metric_matrix, scores_matrix
 from mmad_metric.metaeval.meta_score import LanguagePairScores
 from mmad_metric.metaeval.runs import NamedRun, RunRatings, read_runs
 
@@ -20,8 +21,9 @@ class Sources:
 
     data: a folder in mt-metrics-eval's layout; scores: folders of score files, a metric there
     taking the place of the data folder's metric of that name, and a later folder's of an
-    earlier one's; runs: run files; gold: name of the human scores; exclude: systems left out,
-    None for the shared task's; metrics: only these, None for all.
+    earlier one's; runs: run files; gold: name of the human scores; exclude: systems left
+    out beside those that the shared task leaves out; keep_all: leave out none of the latter;
+    metrics: only these, None for all.
     """
 
     data: str
@@ -29,7 +31,8 @@ class Sources:
     scores: tuple[str, ...] = ()
     runs: tuple[NamedRun, ...] = ()
     gold: str = "mqm"
-    exclude: Collection[str] | None = None
+    exclude: Collection[str] = ()
+    keep_all: bool = False
     metrics: Collection[str] | None = None
 
 
@@ -51,13 +54,15 @@ def load(sources: Sources) -> Loaded:
     """Every language pair with its gold and metrics. Raises InputError."""
     if len(set(sources.lps)) != len(sources.lps):
         raise InputError(f"a language pair is named twice: {','.join(sources.lps)}")
+    _check_pairs(sources)
     sets = {lp: eval_set(sources.data, lp, gold_of(sources.gold, lp)) for lp in sources.lps}
+    _check_systems(sources.exclude, sets)
     runs = read_runs(sources.runs, sets)
     pairs = [_load_pair(sources, data, runs) for data in sets.values()]
     known = {name for pair in pairs for name in pair.metrics}
     for name in sources.metrics or ():
         if name not in known:
-            raise InputError(f"no scores for the metric {name!r}")
+            raise InputError(f"no scores for the metric {name!r}{nearest(name, sorted(known))}")
     if not known:
         raise InputError(
             f"{readable(sources.data)}: no metric scores for {', '.join(sources.lps)} there, "
@@ -66,8 +71,29 @@ def load(sources: Sources) -> Loaded:
     return Loaded(sets, pairs, runs)
 
 
+def _check_pairs(sources: Sources) -> None:
+    """A misspelt pair is told by name; where the gold is a TSV, its own reader tells."""
+    known = pairs_with_gold(sources.data)
+    for lp in sources.lps:
+        if known and lp not in known and not gold_of(sources.gold, lp).endswith(".tsv"):
+            raise InputError(
+                f"{readable(sources.data)}: no human scores for the language pair {lp!r}; there "
+                f"are those of {', '.join(known)}{nearest(lp, known)}"
+            )
+
+
+def _check_systems(names: Collection[str], sets: Mapping[str, EvalSet]) -> None:
+    known = {name for data in sets.values() for name in data.gold_segment}
+    for name in names:
+        if name not in known:
+            raise InputError(
+                f"exclude: {name!r} is no system of {', '.join(sets)}{nearest(name, sorted(known))}"
+            )
+
+
 def _load_pair(sources: Sources, data: EvalSet, runs: Sequence[RunRatings]) -> LanguagePairScores:
-    gold = gold_matrix(data, sources.exclude)
+    usual = () if sources.keep_all else left_out(data)
+    gold = gold_matrix(data, {*usual, *sources.exclude})
     files = metric_files(sources.data, data.lp)
     for folder in sources.scores:
         files |= score_files(folder, data.lp, only_pair=len(sources.lps) == 1)

@@ -139,8 +139,8 @@ def scores_matrix(
 ) -> MetricScores:
     """Scores by system as a matrix. segments: one score a segment of the test set.
 
-    A system without a score of its own gets the mean over the segments scored for every system
-    that has any (over all of the test set, rated by people or not).
+    A system without a score of its own gets the mean over its scored segments, of all of the
+    test set, rated by people or not, as its own system file would have it.
     """
     length = max((len(row) for row in segments.values()), default=int(gold.items.max()) + 1)
     missing = np.full(length, np.nan)
@@ -149,18 +149,17 @@ def scores_matrix(
     )
     given = to_array([systems.get(each) for each in gold.systems])
     if np.isnan(given).any() and segments:
-        given = np.where(np.isnan(given), _common_means(whole), given)
+        given = np.where(np.isnan(given), _means(whole), given)
     return MetricScores(name, whole[:, gold.items], given)
 
 
-def _common_means(whole: Floats) -> Floats:
-    """Means over the segments that all scored systems share; NaN for a system without any."""
+def _means(whole: Floats) -> Floats:
+    """Means over the scored segments; NaN for a system without any."""
     scored = ~np.isnan(whole)
-    has_any = scored.any(axis=1)
-    means = np.full(len(whole), np.nan)
-    common = scored[has_any].all(axis=0)
-    if common.any():
-        means[has_any] = whole[np.ix_(has_any, common)].mean(axis=1)
+    sums = np.where(scored, whole, 0).sum(axis=1)
+    counts = scored.sum(axis=1)
+    means: Floats = np.full(len(whole), np.nan)
+    np.divide(sums, counts, out=means, where=counts > 0)
     return means
 
 

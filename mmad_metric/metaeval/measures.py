@@ -123,11 +123,11 @@ META_SETS: dict[str, tuple[str, ...]] = {
 
 
 def find_measures(names: tuple[str, ...]) -> tuple[Measure, ...]:
-    """The measures of these names. Raises ConfigError for an unknown one."""
+    """The measures of these names, each once. Raises ConfigError for an unknown one."""
     for name in names:
         if name not in MEASURES:
             raise ConfigError(f"measure {name!r} is not one of {', '.join(MEASURES)}")
-    return tuple(MEASURES[name] for name in names)
+    return tuple(MEASURES[name] for name in dict.fromkeys(names))
 
 
 def value_of(measure: Measure, gold: Gold, metric: MetricScores) -> float:

@@ -37,7 +37,7 @@ def json_values(table: Table) -> dict[str, Any]:
     """`{"lps", "measures", "metrics": [{"metric", "rank", "meta", "tasks", "by_lp", …}]}`, numbers
     rounded to the table's width, null where a measure is not defined.
 
-    rank: 1 for the best; with significance, that of the metric's cluster.
+    rank: 1 for the best; with significance, that of the metric's cluster, null without one.
     """
     return {
         "lps": list(table.lps),
@@ -65,7 +65,7 @@ def _metric_values(table: Table, result: MetricResult, position: int) -> dict[st
 
     return {
         "metric": result.metric,
-        "rank": table.ranks.get(result.metric, position),
+        "rank": _rank(table, result, position),
         **block(ALL, result.meta, result.values),
         "by_lp": {
             lp: {
@@ -76,6 +76,14 @@ def _metric_values(table: Table, result: MetricResult, position: int) -> dict[st
             for lp, pair in result.by_lp.items()
         },
     }
+
+
+def _rank(table: Table, result: MetricResult, position: int) -> int | None:
+    """The cluster, where ranks were asked for; None for a metric that has none, as one that lacks
+    a language pair or a meta score."""
+    if not table.ranks:
+        return position
+    return None if or_none(result.meta) is None else table.ranks.get(result.metric)
 
 
 def text_table(table: Table) -> str:
@@ -121,7 +129,8 @@ def _rows(table: Table, number: Callable[[float], str]) -> list[list[str]]:
     ]
     rows = [head, ["rank", "metric", *(titles * len(blocks))]]
     for position, result in enumerate(table.results, 1):
-        row = [str(table.ranks.get(result.metric, position)), result.metric]
+        rank = _rank(table, result, position)
+        row = ["-" if rank is None else str(rank), result.metric]
         for block in blocks:
             row += _block_cells(table, result, block, number)
         rows.append(row)

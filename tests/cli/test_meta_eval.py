@@ -169,7 +169,8 @@ def test_charts_are_written_and_named_on_stderr(mmad: Mmad, data: Path):
 
 REFUSED = {
     "data": (("--data", "nowhere", "--lp", "en-de"), "nowhere: no folder human-scores"),
-    "pair": (("--data", "data", "--lp", "zh-en"), "zh-en.mqm.seg.score: cannot be read"),
+    "pair": (("--data", "data", "--lp", "zh-en"), "'zh-en'; there are those of en-de"),
+    "excluded": (("--data", "data", "--lp", "en-de", "--exclude", "Z"), "'Z' is no system of"),
     "measure": (("--data", "data", "--lp", "en-de", "--measures", "r2"), "measure 'r2'"),
     "select": (
         ("--data", "data", "--lp", "en-de", "--select", "Good", "gone.jsonl"),

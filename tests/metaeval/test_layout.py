@@ -62,12 +62,12 @@ def test_a_metric_without_a_system_file_has_means_over_all_its_segments(folder: 
     assert metric.system == pytest.approx([2.9 / 4, 2.6 / 4, 0.8 / 4])
 
 
-def test_means_are_over_the_segments_that_all_systems_have(folder: Path):
+def test_a_system_without_a_file_of_its_own_has_the_mean_of_its_scored_segments(folder: Path):
     scores = folder / "metric-scores" / "en-de" / "Partly-src.seg.score"
     seg_score(scores, {"A": [1, None, 3, 4], "B": [1, 2, 3, None]})
     data = read_eval_set(str(folder), "en-de")
     metric = metric_matrix(metric_files(str(folder), "en-de")["Partly"], gold_matrix(data), 4)
-    assert metric.system[:2].tolist() == [2.0, 2.0]  # segments 0 and 2
+    assert metric.system[:2].tolist() == [8 / 3, 2.0]
     assert np.isnan(metric.system[2])
     assert np.isnan(metric.segment[2]).all()
 
@@ -165,3 +165,16 @@ def test_the_byte_order_mark_of_a_text_stays_in_it(tmp_path: Path):
     # Human offsets of WMT23 count it.
     (tmp_path / "x.txt").write_bytes(b"\xef\xbb\xbfa\nb\n")
     assert text_lines(str(tmp_path / "x.txt")) == ["\ufeffa", "b"]
+
+
+def test_excluded_systems_are_left_out_beside_the_usual_ones(folder: Path):
+    usual = load(Sources(str(folder), ("en-de",))).pairs[0].gold.systems
+    fewer = load(Sources(str(folder), ("en-de",), exclude=usual[:1])).pairs[0].gold.systems
+    assert fewer == usual[1:]
+
+
+def test_a_file_that_speaks_of_another_pair_is_no_score_file_of_this_one(folder: Path):
+    (folder / "more").mkdir()
+    seg_score(folder / "more" / "X_zh-en.seg.score", {"A": [0] * 4})
+    with pytest.raises(InputError, match="no score file for en-de"):
+        score_files(str(folder / "more"), "en-de", only_pair=True)
