@@ -17,7 +17,7 @@ DEMO_READY := $(VENV)/.demo-ready
 DEV_READY := $(VENV)/.dev-ready
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test lint types check oldest wheel gold bench clean
+.PHONY: help demo test slow lint types check oldest wheel gold bench clean
 
 help: ## list the targets
 	@grep -E '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 10
@@ -26,8 +26,11 @@ demo: $(DEMO_READY) ## rate three short segments with the embedded model: no key
 	$(BIN)/mmad -s examples/demo.en.txt -i examples/demo.de.txt -l en-de --model local \
 		--prompts brief --rounds 1 --max-tokens 256 -f text --show-spans -o demo-run.jsonl
 
-test: $(DEV_READY) ## run the tests
-	$(BIN)/python -m pytest -q $(PYTEST_ARGS)
+test: $(DEV_READY) ## run the everyday tests
+	$(BIN)/python -m pytest -q -m "not slow" $(PYTEST_ARGS)
+
+slow: $(DEV_READY) ## run the tests that drive browsers, training and fresh processes
+	$(BIN)/python -m pytest -q -m slow $(PYTEST_ARGS)
 
 lint: $(DEV_READY) ## check style and format
 	$(BIN)/ruff check .
@@ -36,7 +39,7 @@ lint: $(DEV_READY) ## check style and format
 types: $(DEV_READY) ## check types
 	$(BIN)/mypy
 
-check: lint types test ## all of the above
+check: lint types test slow ## all of the above
 
 oldest: $(DEV_READY) ## run the tests of openai and Hugging Face libraries with their oldest releases
 	$(PYTHON) -m venv --clear $(OLDEST)

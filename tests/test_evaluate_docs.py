@@ -16,6 +16,8 @@ from mmad_metric.registration import register
 from tests.annotator import Annotator, by_words
 from tests.loopback import LoopbackServer
 
+pytestmark = pytest.mark.slow
+
 PAGE = (Path(__file__).resolve().parent.parent / "docs" / "evaluate.md").read_text("utf-8")
 BLOCKS = re.findall(r"^```python\n(.*?)^```", PAGE, re.DOTALL | re.MULTILINE)
 (SUITE,) = (block for block in BLOCKS if "class Suite" in block)

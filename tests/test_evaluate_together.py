@@ -30,6 +30,8 @@ from mmad_metric.rating import Segment
 from mmad_metric.registration import modules_cache, register
 from tests.loopback import LoopbackServer
 
+pytestmark = pytest.mark.slow
+
 NOTHING = '{"annotations": []}'
 TEXTS: dict[str, Any] = {"predictions": ["Ja.", "Nein."], "sources": ["Yes.", "No."]}
 

@@ -65,7 +65,7 @@ KEPT = """async () => {
   return JSON.stringify(kept);
 }"""
 
-pytestmark = pytest.mark.browser
+pytestmark = [pytest.mark.browser, pytest.mark.slow]
 
 
 @dataclass

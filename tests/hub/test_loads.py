@@ -19,6 +19,8 @@ from tests.annotator import Annotator, by_words
 from tests.hub.loopback_hub import LoopbackHub, Space
 from tests.loopback import LoopbackServer
 
+pytestmark = pytest.mark.slow
+
 pytest.importorskip("evaluate")
 
 KNOWN = by_words({"geschlossen": ("accuracy/mistranslation", "major")})

@@ -17,6 +17,8 @@ from tests.annotator import Annotator, Item
 from tests.loopback import LoopbackServer
 from tests.loopback_replies import unauthorized
 
+pytestmark = pytest.mark.slow
+
 pytest.importorskip("transformers")
 pytest.importorskip("torch")
 
