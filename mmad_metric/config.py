@@ -34,6 +34,7 @@ from mmad_metric.method_space import (
 
 LEVELS = ("json_schema", "json_object", "text")
 MAX_REPEATS = 100
+DEFAULT_REASKS = 2
 
 
 def setting(default: Any, text: str, *, key: str | None = None, choices: Any = None) -> Any:
@@ -123,7 +124,9 @@ class MMADConfig:
     concurrency: int = setting(16, "calls in flight at most")
     timeout: float = setting(120.0, "seconds to wait for a reply")
     max_retries: int = setting(6, "retries of a failed call")
-    reasks: int = setting(2, "times that an unreadable reply is asked for again")
+    reasks: int = setting(
+        DEFAULT_REASKS, "times that an unreadable reply is asked for again", key="reasks"
+    )
     max_cost: float | None = setting(None, "stop before spending more than this many US dollars")
     cache: str | None = setting(
         None, "folder of the reply cache (default: the user's cache folder, or $MMAD_CACHE)"

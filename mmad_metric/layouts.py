@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from mmad_metric.results import SystemTotals
-from mmad_metric.signature import format_signature
+from mmad_metric.signature import METRIC, format_signature
 
-NAME = "MMAD"
+NAME = METRIC
 DEFAULT_WIDTH = 2  # decimals
 
 

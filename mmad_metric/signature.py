@@ -7,9 +7,10 @@ from dataclasses import dataclass
 from urllib.parse import quote, unquote
 
 from mmad_metric.addresses import shown_url
-from mmad_metric.config import MMADConfig
+from mmad_metric.config import DEFAULT_REASKS, MMADConfig
 from mmad_metric.version import __version__
 
+METRIC = "MMAD"
 # What a score is: a mean of minus-penalties, 0 the best, higher the better.
 _DIRECTION = "mean<=0,higher-better"
 # bs, ar, seed and version are sacreBLEU's own keys with its abbreviations; no other key takes one
@@ -18,7 +19,7 @@ _SHORT = {
     "lp": "lp", "model": "m", "served": "ms", "roles": "ro", "prompts": "p", "demos": "d",
     "strategy": "st", "topic": "to", "dispute": "di", "rounds": "r", "turns": "tu", "skip": "sk",
     "weights": "w", "temp": "te", "max_tokens": "mt", "structured": "so", "adapted": "ad",
-    "fold_system": "fs", "extra_body": "eb", "sample": "sa", "sample_seed": "ss",
+    "fold_system": "fs", "extra_body": "eb", "reasks": "ra", "sample": "sa", "sample_seed": "ss",
     "repeats": "re", "scale": "sc", "bs": "bs", "ar": "ar", "seed": "rs", "version": "v",
 }  # fmt: skip
 _LONG = {short: long for long, short in _SHORT.items()}
@@ -67,6 +68,7 @@ def signature_fields(
         "adapted": ",".join(observed.adapted),
         "fold_system": "yes" if config.fold_system else "",
         "extra_body": config.extra_body or "",
+        "reasks": "" if config.reasks == DEFAULT_REASKS else str(config.reasks),
         "sample": "" if config.sample is None else str(config.sample),
         "sample_seed": "" if config.sample is None else str(config.seed),
         "repeats": "" if config.repeats == 1 else str(config.repeats),
@@ -102,13 +104,17 @@ def format_signature(fields: Mapping[str, str], *, short: bool = False) -> str:
 
 
 def parse_signature(text: str) -> dict[str, str]:
-    """The inverse of `format_signature`, long or short. Raises ValueError on anything else."""
+    """The inverse of `format_signature`, long or short; the metric's name may stand in front, as
+    in printed lines. Raises ValueError on anything else, a key that stands twice included."""
     fields: dict[str, str] = {}
-    for part in text.split("|"):
+    for part in text.removeprefix(f"{METRIC}|").split("|"):
         key, separator, value = part.partition(":")
         if not separator:
             raise ValueError(f"not a signature: {part!r} has no colon")
-        fields[_LONG.get(key, key)] = unquote(value)
+        key = _LONG.get(key, key)
+        if key in fields:
+            raise ValueError(f"not a signature: {key!r} stands in it twice")
+        fields[key] = unquote(value)
     return fields
 
 

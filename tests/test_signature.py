@@ -107,3 +107,17 @@ def test_no_space_is_left_so_that_the_score_can_be_found_after_it():
     text = format_signature(fields_of(model="a = 5", extra_body={"top_p": 0.5}))
     assert " " not in text
     assert parse_signature(text)["model"] == "a = 5"
+
+
+def test_a_printed_line_is_parsed_with_the_metrics_name_in_front():
+    assert parse_signature("MMAD|lp:en-de|version:1") == {"lp": "en-de", "version": "1"}
+
+
+def test_a_key_that_stands_twice_is_no_signature():
+    with pytest.raises(ValueError, match="'lp' stands in it twice"):
+        parse_signature("lp:en-de|lp:zh-en")
+
+
+def test_how_often_unreadable_replies_are_asked_for_again_shows_where_it_is_not_the_usual():
+    assert fields_of(reasks=0)["reasks"] == "0"
+    assert "reasks" not in fields_of()

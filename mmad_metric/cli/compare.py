@@ -38,7 +38,8 @@ def run_compare(arguments: Sequence[str]) -> int:
             tell(notice)
     outcome = compare(compared.systems, settings, options.top)
     rows = fetch_rows(compared, {each.index for each in outcome.differences})
-    print(FORMATS[style](Report(outcome, compared.signature, rows, options.width, options.short)))
+    signatures = tuple(compared.signatures[system.source] for system in compared.systems)
+    print(FORMATS[style](Report(outcome, signatures, rows, options.width, options.short)))
     return EXIT_OK
 
 

@@ -26,11 +26,12 @@ SEVERITIES = ("critical", "major", "minor", "neutral")
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """What is printed. rows: by (place of the system, index) the segments that differ; width:
-    decimals in text and LaTeX; short: short signature."""
+    """What is printed. signatures: of the systems by their place, None for mere scores; rows: by
+    (place of the system, index) the segments that differ; width: decimals in text and LaTeX;
+    short: short signature."""
 
     outcome: Outcome
-    signature: Mapping[str, str] | None
+    signatures: Sequence[Mapping[str, str] | None]
     rows: Mapping[tuple[int, int], RatedRow]
     width: int
     short: bool
@@ -40,10 +41,24 @@ class Report:
         return Style(self.width, self.short)
 
     @property
-    def signature_text(self) -> str | None:
-        if self.signature is None:
-            return None
-        return format_signature(self.signature, short=self.short)
+    def signature_texts(self) -> list[str | None]:
+        """Of each system; one, where it is that of all."""
+        texts = [
+            None if each is None else format_signature(each, short=self.short)
+            for each in self.signatures
+        ]
+        return texts[:1] if len(set(texts)) == 1 else texts
+
+    @property
+    def signature_lines(self) -> list[str]:
+        texts = self.signature_texts
+        if len(texts) == 1:
+            return [] if texts[0] is None else [f"{NAME}|{texts[0]}"]
+        return [
+            f"{printable(system.name)}: {NAME}|{text}"
+            for system, text in zip(self.outcome.systems, texts, strict=True)
+            if text is not None
+        ]
 
 
 # -- JSON
@@ -56,7 +71,7 @@ def json_report(report: Report) -> str:
     settings = outcome.settings
     result: dict[str, Any] = {
         "name": NAME,
-        "signature": report.signature_text,
+        "signature": report.signature_texts[0] if len(report.signature_texts) == 1 else None,
         "test": {
             "method": settings.method,
             "n": settings.n,
@@ -80,6 +95,9 @@ def json_report(report: Report) -> str:
             "same_ranking": stability.same_ranking,
             "pairs_kept": stability.pairs_kept,
         }
+    if len(report.signature_texts) > 1:
+        for system, text in zip(result["systems"], report.signature_texts, strict=True):
+            system["signature"] = text
     result["segments"] = [_difference_dict(each, report) for each in outcome.differences]
     return json.dumps(result, indent=4, ensure_ascii=False, allow_nan=False)
 
@@ -98,6 +116,7 @@ def _system_dict(system: SystemOutcome, *, is_baseline: bool) -> dict[str, Any]:
         "file": system.file,
         "low": system.interval.low if known else None,
         "high": system.interval.high if known else None,
+        "n": system.n,
         "own_score": system.own_score,
         "n_scored": system.n_scored,
         "n_rated": system.n_asked,
@@ -160,6 +179,8 @@ def text_report(report: Report) -> str:
     outcome = report.outcome
     test = TESTS[outcome.settings.method].format(outcome.settings.n)
     coverage = f"{outcome.n_common} of {outcome.n_segments} segments are scored for all systems"
+    if not outcome.n_common:
+        coverage += ", so that each score is over the system's own"
     parts = [
         f"{test}, seed {outcome.settings.seed}; {coverage}",
         text_table(*_system_table(report)),
@@ -174,8 +195,8 @@ def text_report(report: Report) -> str:
     if outcome.differences:
         parts.append("Segments that differ most:")
         parts += [_difference_text(each, report) for each in outcome.differences]
-    if report.signature_text is not None:
-        parts.append(f"{NAME}|{report.signature_text}")
+    if report.signature_lines:
+        parts.append("\n".join(report.signature_lines))
     return "\n\n".join(parts)
 
 
@@ -188,8 +209,7 @@ def latex_report(report: Report) -> str:
     if errors is not None:
         tables.append(errors)
     parts = [latex_table(*table) for table in tables]
-    if report.signature_text is not None:
-        parts.append(f"% {NAME}|{report.signature_text}")
+    parts += ["\n".join(f"% {line}" for line in report.signature_lines)]
     return "\n\n".join(parts)
 
 
@@ -202,7 +222,7 @@ FORMATS: Mapping[str, Callable[[Report], str]] = {
 
 def _system_table(report: Report) -> tuple[Row, Sequence[Row]]:
     outcome = report.outcome
-    header = ["System", f"{NAME} (μ ± 95% CI)", "p", "Cluster", "Rank", "Scored"]
+    header = ["System", f"{NAME} (μ ± 95% CI)", "Over", "p", "Cluster", "Rank", "Scored"]
     repeated = any(system.noise is not None for system in outcome.systems)
     if repeated:
         header.append("Noise sd")
@@ -212,6 +232,7 @@ def _system_table(report: Report) -> tuple[Row, Sequence[Row]]:
         row = [
             f"Baseline: {system.name}" if place == 0 else system.name,
             f"{report.style.number(system.score)}{_interval(system.interval, report.width)}",
+            str(system.n),
             "" if system.p_value is None else _p_value(system.p_value, outcome.settings.alpha),
             str(standing.cluster),
             f"{standing.first}-{standing.last}",

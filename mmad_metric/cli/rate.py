@@ -190,14 +190,23 @@ async def _rate_all(run: Run, session: Session) -> None:
                 )
 
 
+def _of_repeats(row: RatedRow, style: Style) -> str:
+    """How far the repeats of a segment are apart, and how many of them there are."""
+    known, asked = len(row.known), len(row.ratings)
+    count = f"{asked} repeats" if known == asked else f"{known} of {asked} repeats scored"
+    if row.deviation is None:
+        return "" if row.status is Status.NOT_SAMPLED else f" ({count})"
+    return f" (sd {style.number(row.deviation)} over {count})"
+
+
 def _print_row(run: Run, row: RatedRow) -> None:
     """A segment whose ratings are all there."""
     options = run.options
     if options.sentence_level:
         named = len(run.totals) > 1
         line = segment_line(row.as_rating(), run.style, bare=options.score_only, named=named)
-        if row.deviation is not None and not options.score_only:
-            line += f" (sd {run.style.number(row.deviation)} over {len(row.known)} repeats)"
+        if row.is_repeated and not options.score_only:
+            line += _of_repeats(row, run.style)
         tqdm.write(line, file=sys.stdout)
     elif options.show_spans and row.status is not Status.NOT_SAMPLED:
         for rating in row.ratings:

@@ -12,7 +12,7 @@ from typing import Any
 
 from mmad_metric.cli.exits import EXIT_OK
 from mmad_metric.cli.terminal import tell
-from mmad_metric.errors import InputError
+from mmad_metric.errors import InputError, MMADError
 from mmad_metric.files.corpus import Corpus
 from mmad_metric.files.lines import TextFile
 
@@ -234,6 +234,8 @@ def sacrebleu_errors(what: str, *, quiet: bool) -> Iterator[None]:
         raise InputError(f"{what}: {'; '.join(listener.errors) or 'sacreBLEU gave up'}") from None
     except BrokenPipeError:
         raise
+    except MMADError as error:
+        raise InputError(f"{what}: {error}") from None
     except OSError as error:
         raise InputError(
             f"{what}: not in the cache ({SACREBLEU_DIR}; $SACREBLEU names another), and it could "

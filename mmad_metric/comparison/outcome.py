@@ -38,9 +38,9 @@ class SystemOutcome:
     """A system's numbers.
 
     score, interval: over the segments that all systems have a score for (over its own where
-    there are none such); own_score: over its own n_scored of n_asked segments; p_value: against
-    the first system, None for that one; errors: by dimension and severity, on the same segments
-    as `score`, all repeats together.
+    there are none such), n of them; own_score: over its own n_scored of n_asked segments;
+    p_value: against the first system, None for that one; errors: by dimension and severity, on
+    the same segments as `score`, all repeats together.
     """
 
     name: str
@@ -48,6 +48,7 @@ class SystemOutcome:
     n_asked: int
     n_scored: int
     own_score: float | None
+    n: int
     score: float | None
     interval: Interval
     p_value: float | None
@@ -128,6 +129,7 @@ def compare(systems: Sequence[System], settings: Procedure, top: int) -> Outcome
             sum(system.asked),
             sum(score is not None for score in flat[number]),
             _mean(flat[number]),
+            sum(basis[number]),
             _mean(_only(flat[number], basis[number])),
             intervals[number],
             against_first.get(number),

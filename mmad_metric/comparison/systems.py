@@ -36,12 +36,12 @@ class System:
 
 @dataclass(frozen=True, slots=True)
 class Compared:
-    """Systems on the same segments; signature is that of the runs, None for mere scores.
-    runs: the files by their place, None for mere scores; notices: what the user should know."""
+    """Systems on the same segments. runs, signatures: of the files by their place, None for mere
+    scores; notices: what the user should know."""
 
     systems: tuple[System, ...]
     runs: tuple[RunFile | None, ...]
-    signature: Mapping[str, str] | None
+    signatures: tuple[Mapping[str, str] | None, ...]
     notices: tuple[str, ...]
 
 
@@ -81,7 +81,8 @@ def read_systems(
         systems, left_out = _masked(systems, gold)
         notices += left_out
     runs = tuple(source.run for source in sources)
-    return Compared(tuple(systems), runs, sources[0].signature, tuple(notices))
+    signatures = tuple(source.signature for source in sources)
+    return Compared(tuple(systems), runs, signatures, tuple(notices))
 
 
 def _read(path: str, number: int, *, force: bool) -> _Source:

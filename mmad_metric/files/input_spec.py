@@ -45,7 +45,8 @@ def check_spec(spec: InputSpec) -> None:
     if [*lines_only, *systems].count(STDIN) > 1:
         raise InputError("standard input ('-') can be one of the files, not several")
     for path in lines_only:
-        if table_format(path):
+        # sacreBLEU's references are lines, tab-separated ones too, whatever the file is called.
+        if table_format(path) == "jsonl" or (table_format(path) and path == spec.sources):
             raise InputError(
                 f"{path}: sources and references are read from plain lines; "
                 "a table with sources and references is given as the system's file"

@@ -105,6 +105,11 @@ def test_different_settings_are_refused_with_their_names_unless_forced(
     assert forced.status == 0
     assert "weights (mmad / wmt)" in forced.err
     assert "weights" not in runs("compare", "good.jsonl", "wmt.jsonl", "--force", "-q").err
+    lines = forced.out.splitlines()[-2:]
+    assert ["weights:mmad|" in line for line in lines] == [True, False]
+    values = json.loads(runs("compare", "good.jsonl", "wmt.jsonl", "--force", "-q").out)
+    assert values["signature"] is None
+    assert ["weights:wmt|" in each["signature"] for each in values["systems"]] == [False, True]
 
 
 def test_other_sources_are_refused_even_when_forced(

@@ -119,6 +119,16 @@ def test_a_reader_that_goes_away_is_no_accident(folder: Path):
     assert b"Traceback" not in err
 
 
+def test_a_closed_output_is_no_accident(folder: Path):
+    with LoopbackServer(Annotator(KNOWN)) as server:
+        command = f"{sys.executable} -m mmad_metric.cli -s src.txt -i out.txt -l en-de -q --model m"
+        result = subprocess.run(
+            ["bash", "-c", f"{command} --base-url {server.url} >&-"],
+            cwd=folder, capture_output=True, text=True, check=False,
+        )  # fmt: skip
+    assert (result.returncode, result.stdout, result.stderr) == (0, "", "")
+
+
 def test_an_output_that_cannot_be_written_is_said_in_one_line(folder: Path):
     with LoopbackServer(Annotator(KNOWN)) as server, Path("/dev/full").open("wb") as full:
         result = subprocess.run(

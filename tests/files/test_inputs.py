@@ -669,3 +669,10 @@ def test_seeds_choose_differently_and_rows_evenly() -> None:
 def test_a_sample_of_nothing_is_refused(n: int) -> None:
     with pytest.raises(ConfigError, match="at least 1"):
         sample_rows(10, n, 0)
+
+
+def test_references_are_lines_whatever_their_file_is_called(tmp_path: Path) -> None:
+    source, output = put(tmp_path / "s.txt", b"a\n"), put(tmp_path / "o.txt", b"b\n")
+    reference = put(tmp_path / "r.tsv", b"c\td\n")
+    inputs = open_inputs(str(source), [str(output)], references=[str(reference)])
+    assert [segment.reference for segment in inputs.segments()] == ["c\td"]
