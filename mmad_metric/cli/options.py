@@ -23,6 +23,8 @@ from mmad_metric.config import MMADConfig, option_fields
 _EPILOG = f"""\
 subcommands (as the first argument):
   mmad compare RUN …         compare systems from run files: tests, clusters, errors
+  mmad meta-eval --data DIR  hold runs and any metric's scores against human MQM
+  mmad export RUN … -o DIR   runs as score files, ratings, MQM TSV, spans
   mmad prompts show|check    print or check the prompts
   mmad local setup           install the embedded model
   mmad register              make evaluate.load("mmad") work

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
@@ -40,7 +41,9 @@ def significance_text(comparisons: Comparisons, width: int) -> str:
     for (first, second), by_lp in comparisons.items():
         for lp, by_measure in by_lp.items():
             cells = [
-                f"{each.difference:+.{width}f} (p {each.p_value:.3f})"
+                "-"
+                if math.isnan(each.difference)
+                else f"{each.difference:+.{width}f} (p {each.p_value:.3f})"
                 for each in by_measure.values()
             ]
             rows.append([f"{first} > {second}", lp, *cells])

@@ -79,12 +79,17 @@ def read_runs(runs: Iterable[NamedRun], sets: Mapping[str, EvalSet]) -> list[Run
     """The runs placed in the test sets, by language pair; runs of one name and pair that rate
     different systems become one.
 
-    Raises InputError for a pair without a test set, a system that is rated twice, a run without
-    any system of the test set, and a row whose source is not in it.
+    Raises InputError for a run that did not finish, a pair without a test set, a system that is
+    rated twice, a run without any system of the test set, and a row whose source is not in it.
     """
     found: dict[tuple[str, str], dict[str, Mapping[int, Rated]]] = {}
     for named in runs:
         run = read_run(named.path)
+        if not run.complete:
+            raise InputError(
+                f"{readable(named.path)}: this run did not finish; the same command that began it "
+                "takes it to its end"
+            )
         lp = run_pair(run)
         if lp not in sets:
             raise InputError(f"{readable(named.path)}: a run of {lp}, asked for: {', '.join(sets)}")

@@ -140,3 +140,9 @@ def test_one_system_rated_twice_under_one_name_is_refused(tmp_path: Path, folder
 def test_names_with_spaces_are_the_same_system(tmp_path: Path, folder: Path):
     run = write_run(tmp_path / "m.jsonl", rows(" A", "alpha"))
     assert set(placed(folder, run)[0].ratings) == {"A"}
+
+
+def test_a_run_that_did_not_finish_is_refused(tmp_path: Path, folder: Path):
+    run = write_run(tmp_path / "m.jsonl", rows("A", "alpha"), finished=False)
+    with pytest.raises(InputError, match="this run did not finish"):
+        placed(folder, run)
