@@ -25,6 +25,8 @@ from mmad_metric.registration import register
 from tests.loopback import LoopbackServer
 from tests.loopback_replies import Answer, ReceivedCall, unauthorized
 
+pytestmark = pytest.mark.slow
+
 NOTHING = '{"annotations": []}'
 
 

@@ -13,6 +13,8 @@ import pytest
 from tests.annotator import Annotator, by_words
 from tests.loopback import LoopbackServer
 
+pytestmark = pytest.mark.slow
+
 ROOT = Path(__file__).resolve().parent.parent
 README = (ROOT / "README.md").read_text(encoding="utf-8")
 BLOCKS = re.findall(r"^```(\w+)\n(.*?)^```", README, re.DOTALL | re.MULTILINE)
