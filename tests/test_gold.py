@@ -14,6 +14,8 @@ from benchmarks.gold import LP, RATINGS, TOLERANCE, compare, rate_gold
 from benchmarks.wmt_gold import gold_scores, read_gold
 from mmad_metric.scoring import SCHEMES, mean
 
+pytestmark = pytest.mark.slow
+
 WMT = SCHEMES["wmt"]
 SLICE_ROWS = 23  # of each of 13 systems: 299 segments
 

@@ -15,6 +15,8 @@ import pytest
 
 from tests.cli.conftest import Mmad, Ran
 
+pytestmark = pytest.mark.slow
+
 LINES = 100
 SYSTEMS = {"one.txt": "GPT4-5shot", "two.txt": "ONLINE-A", "three.txt": "ONLINE-B"}
 Both = Callable[..., tuple[Ran, Ran]]

@@ -16,6 +16,8 @@ from mmad_metric.files.run_file import read_run
 from tests.annotator import KNOWN, Annotator
 from tests.loopback import LoopbackServer
 
+pytestmark = pytest.mark.slow
+
 ROWS, CONCURRENCY = 40, 4
 
 

@@ -37,6 +37,8 @@ from mmad_metric.replies.shapes import (
 from mmad_metric.servers.openai_chat import Endpoint, OpenAIChat
 from mmad_metric.testing import ScriptedChat
 
+pytestmark = pytest.mark.slow
+
 TEXTS = ("Don't feed the old dog today.", "Füttere die alte Katze nicht.")
 SHIPPED = LocalModel("local")
 START_WAIT = 60.0
