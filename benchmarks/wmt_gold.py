@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from mmad_metric.files.score_files import read_segment_scores
 from mmad_metric.metaeval.layout import read_eval_set
 from mmad_metric.metaeval.ratings import read_ratings
-from mmad_metric.metaeval.score_files import read_segment_scores
 from mmad_metric.mqm import MQMError, Side
 
 

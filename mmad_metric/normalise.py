@@ -60,6 +60,17 @@ _SPACELESS = (
 )
 
 
+def sound(text: str) -> str:
+    """The text with lone surrogates, which no file can hold, as U+FFFD."""
+    if text.isascii():
+        return text
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
+    return text
+
+
 @dataclass(frozen=True, slots=True)
 class Folded:
     """A text folded for comparison, and the way back.

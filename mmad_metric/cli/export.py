@@ -20,9 +20,9 @@ def run_export(arguments: Sequence[str]) -> int:
     """The subcommand; returns the exit status."""
     options = _parser().parse_args(arguments)
     from mmad_metric.files.run_file import read_run
+    from mmad_metric.files.score_files import system_field
     from mmad_metric.metaeval.export import KINDS, Exported, export
     from mmad_metric.metaeval.runs import NamedRun, metric_name, run_pair
-    from mmad_metric.metaeval.score_files import system_field
 
     for kind in options.to:
         if kind not in KINDS:

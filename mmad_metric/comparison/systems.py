@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from mmad_metric.errors import InputError
 from mmad_metric.files.lines import readable
 from mmad_metric.files.run_file import RunFile, read_run
-from mmad_metric.files.score_files import is_score_file, read_score_file
+from mmad_metric.files.score_files import is_score_file, read_equal_scores
 from mmad_metric.rating import SegmentRating, Status
 from mmad_metric.repeats import RatedRow, RowScore, rated_rows
 from mmad_metric.signature import parse_signature
@@ -87,7 +87,7 @@ def read_systems(
 
 def _read(path: str, number: int, *, force: bool) -> _Source:
     if is_score_file(path):
-        scores = read_score_file(path)
+        scores = read_equal_scores(path)
         systems = [
             System(name, readable(path), number, name, rows, (True,) * len(rows), None)
             for name, rows in scores.items()
@@ -228,7 +228,7 @@ def _refuse_lengths(systems: Sequence[System]) -> None:
 
 def _masked(systems: Sequence[System], path: str) -> tuple[list[System], list[str]]:
     """Only what has a gold score counts."""
-    gold = read_score_file(path)
+    gold = read_equal_scores(path)
     kept, notices = [], []
     for system in systems:
         known = gold.get(system.stored_name)

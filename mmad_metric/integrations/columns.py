@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from mmad_metric.config import nearest
 from mmad_metric.errors import ConfigError, InputError
 from mmad_metric.rating import Segment
 
@@ -75,10 +75,8 @@ def find_column(shape: Mapping[str, Any], option: str, name: Any) -> Column:
     path = _path(shape, name)
     if path is None:
         known = list(_names(shape))
-        close = difflib.get_close_matches(name, known, n=1, cutoff=0.5)
-        hint = f"; did you mean {close[0]!r}?" if close else ""
         columns = f"the columns are {', '.join(known)}" if known else "there are no columns"
-        raise InputError(f"{option}: no column {name!r} ({columns}){hint}")
+        raise InputError(f"{option}: no column {name!r} ({columns}){nearest(name, known)}")
     found: Any = shape
     for part in path:
         found = _fields(found)[part]

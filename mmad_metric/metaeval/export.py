@@ -15,9 +15,7 @@ from mmad_metric.errors import InputError, RunStopped
 from mmad_metric.files.json_lines import object_line
 from mmad_metric.files.lines import readable
 from mmad_metric.files.run_file import RunFile
-from mmad_metric.metaeval.marot import COLUMNS, Annotated, marot_lines
-from mmad_metric.metaeval.ratings import rating_line
-from mmad_metric.metaeval.score_files import (
+from mmad_metric.files.score_files import (
     RATING_ENDING,
     SEGMENT_ENDING,
     SYSTEM_ENDING,
@@ -25,6 +23,8 @@ from mmad_metric.metaeval.score_files import (
     system_score_lines,
     unique_fields,
 )
+from mmad_metric.metaeval.marot import COLUMNS, Annotated, marot_lines
+from mmad_metric.metaeval.ratings import rating_line
 from mmad_metric.mqm import MQMError
 from mmad_metric.rating import SegmentRating, Status
 from mmad_metric.scoring import WeightScheme, mean, scheme_from_table

@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 
 from mmad_metric.errors import InputError
 from mmad_metric.files.lines import TextFile, readable
-from mmad_metric.metaeval.score_files import (
+from mmad_metric.files.score_files import (
     RATING_ENDING,
     SEGMENT_ENDING,
     SYSTEM_ENDING,

@@ -8,11 +8,11 @@ from dataclasses import replace
 
 from mmad_metric.errors import InputError
 from mmad_metric.files.lines import readable
+from mmad_metric.files.score_files import Score
 from mmad_metric.metaeval.human_spans import HumanSpans, read_human_spans
 from mmad_metric.metaeval.layout import EvalSet, read_eval_set, read_folder
 from mmad_metric.metaeval.marot import OTHER_TEXT, Annotated, against_output, read_marot, scores
 from mmad_metric.metaeval.ratings import RatedErrors
-from mmad_metric.metaeval.score_files import Score
 from mmad_metric.scoring import SCHEMES
 
 TSV = ".tsv"

@@ -13,9 +13,9 @@ from functools import cached_property
 import numpy as np
 
 from mmad_metric.errors import InputError
+from mmad_metric.files.score_files import Score, read_segment_scores, read_system_scores
 from mmad_metric.metaeval.arrays import Floats, Ints, to_array
 from mmad_metric.metaeval.layout import EvalSet, ScoreFiles
-from mmad_metric.metaeval.score_files import Score, read_segment_scores, read_system_scores
 from mmad_metric.metaeval.ties import PairOrder
 
 OUTLIERS = ("synthetic_ref",)  # WMT23, en-de and zh-en

@@ -13,8 +13,8 @@ from typing import Any
 from mmad_metric.errors import InputError
 from mmad_metric.files.json_lines import kind, read_object
 from mmad_metric.files.lines import TextFile
+from mmad_metric.files.score_files import system_field
 from mmad_metric.labels import parse_category, parse_severity
-from mmad_metric.metaeval.score_files import system_field
 from mmad_metric.mqm import MQMError, Placement, Side
 from mmad_metric.scoring import WeightScheme
 

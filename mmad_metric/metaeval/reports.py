@@ -10,6 +10,7 @@ from mmad_metric.metaeval.arrays import or_none
 from mmad_metric.metaeval.permutation import Comparison
 from mmad_metric.metaeval.raters import Ceiling, SharedSegments
 from mmad_metric.metaeval.selection import Selection, Splitting
+from mmad_metric.metaeval.tables import aligned
 
 Comparisons = Mapping[tuple[str, str], Mapping[str, Mapping[str, Comparison]]]
 
@@ -189,18 +190,6 @@ def rounded_report(report: Any, width: int) -> Any:
     if isinstance(report, list):
         return [rounded_report(each, width) for each in report]
     return round(report, width) + 0.0 if isinstance(report, float) else report
-
-
-def aligned(rows: Sequence[Sequence[str]]) -> str:
-    """Columns side by side, the first to the left, others to the right."""
-    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    return "\n".join(
-        "  ".join(
-            cell.ljust(width) if place == 0 else cell.rjust(width)
-            for place, (cell, width) in enumerate(zip(row, widths, strict=True))
-        ).rstrip()
-        for row in rows
-    )
 
 
 def _numbers(width: int) -> Callable[[float | None], str]:

@@ -9,9 +9,9 @@ from dataclasses import dataclass, replace
 from mmad_metric.errors import InputError
 from mmad_metric.files.lines import readable
 from mmad_metric.files.run_file import RunFile, read_run
+from mmad_metric.files.score_files import Score, system_field
 from mmad_metric.files.system_names import name_of_file
 from mmad_metric.metaeval.layout import EvalSet
-from mmad_metric.metaeval.score_files import Score, system_field
 from mmad_metric.mqm import MQMError, Side
 from mmad_metric.rating import SegmentRating, Status
 

@@ -89,15 +89,19 @@ def _rank(table: Table, result: MetricResult, position: int) -> int | None:
 def text_table(table: Table) -> str:
     """A metric a line: rank, name, meta score; then a block a language pair, and one over all."""
     rows = _rows(table, table_number(table.width))
+    return "\n".join([aligned(rows, left=1), *_notes(table)])
+
+
+def aligned(rows: Sequence[Sequence[str]], *, left: int = 0) -> str:
+    """Columns side by side, the one at `left` to the left, the others to the right."""
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    lines = []
-    for row in rows:
-        cells = [
-            cell.ljust(width) if place == 1 else cell.rjust(width)
+    return "\n".join(
+        "  ".join(
+            cell.ljust(width) if place == left else cell.rjust(width)
             for place, (cell, width) in enumerate(zip(row, widths, strict=True))
-        ]
-        lines.append("  ".join(cells).rstrip())
-    return "\n".join([*lines, *_notes(table)])
+        ).rstrip()
+        for row in rows
+    )
 
 
 def latex_table(table: Table) -> str:

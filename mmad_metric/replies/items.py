@@ -13,6 +13,7 @@ from typing import Any
 from mmad_metric.chat import UnreadableReply
 from mmad_metric.labels import OwnLabels, names_severity, parse_category, parse_severity
 from mmad_metric.mqm import NON_TRANSLATION, WHOLE_SEGMENT, Annotation, Category, Severity
+from mmad_metric.normalise import sound
 from mmad_metric.replies.scan import decode
 
 LIST_KEYS = ("annotations", "errors", "error_annotations", "annotation")
@@ -81,17 +82,6 @@ def is_numbered(value: Mapping[str, Any]) -> bool:
 def is_grouped(value: Mapping[str, Any]) -> bool:
     """`{"Major": […], "Minor": […]}`."""
     return bool(value) and all(names_severity(key) for key in value)
-
-
-def sound(text: str) -> str:
-    """The text with lone surrogates, which no file can hold, as U+FFFD."""
-    if text.isascii():
-        return text
-    try:
-        text.encode()
-    except UnicodeEncodeError:
-        return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
-    return text
 
 
 def unpacked(value: object) -> object:

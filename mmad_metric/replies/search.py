@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Generic, TypeVar
 
 from mmad_metric.chat import UnreadableReply
-from mmad_metric.replies.items import sound
+from mmad_metric.normalise import sound
 from mmad_metric.replies.mend import goes_on, has_only_keys, repair
 from mmad_metric.replies.scan import Found, after_thinking, decode, find_json, unfenced
 

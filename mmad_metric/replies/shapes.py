@@ -17,6 +17,7 @@ from pydantic import BaseModel, ConfigDict
 from mmad_metric.chat import ReplySchema, UnreadableReply
 from mmad_metric.labels import OwnLabels
 from mmad_metric.mqm import Annotation
+from mmad_metric.normalise import sound
 from mmad_metric.rating import Position
 from mmad_metric.replies.items import (
     ITEM_KEYS,
@@ -29,7 +30,6 @@ from mmad_metric.replies.items import (
     is_numbered,
     lookup,
     read_annotations,
-    sound,
     unpacked,
 )
 from mmad_metric.replies.search import Reader, read_reply

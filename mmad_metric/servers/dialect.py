@@ -9,6 +9,7 @@ from functools import lru_cache
 from typing import Any
 
 from mmad_metric.chat import ChatRequest, Message, ReplySchema
+from mmad_metric.normalise import sound
 from mmad_metric.servers.endpoint import LEVELS, Endpoint
 
 # Parts of a request that a server may refuse, as `refusals` names them.
@@ -156,9 +157,4 @@ def _message_bytes(message: Message) -> bytes:
 
 def encode(body: dict[str, Any]) -> bytes:
     """JSON in UTF-8. A lone surrogate, which UTF-8 cannot hold, becomes U+FFFD."""
-    text = json.dumps(body, ensure_ascii=False, allow_nan=False)
-    try:
-        return text.encode()
-    except UnicodeEncodeError:
-        units = text.encode("utf-16-le", "surrogatepass")
-        return units.decode("utf-16-le", "replace").encode()
+    return sound(json.dumps(body, ensure_ascii=False, allow_nan=False)).encode()

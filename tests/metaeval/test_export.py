@@ -9,12 +9,12 @@ import pytest
 
 from mmad_metric.errors import InputError
 from mmad_metric.files.run_file import read_run
+from mmad_metric.files.score_files import read_segment_scores, read_system_scores
 from mmad_metric.metaeval.export import KINDS, Exported, export
 from mmad_metric.metaeval.loading import Sources, load
 from mmad_metric.metaeval.marot import read_marot
 from mmad_metric.metaeval.ratings import read_ratings
 from mmad_metric.metaeval.runs import NamedRun
-from mmad_metric.metaeval.score_files import read_segment_scores, read_system_scores
 from mmad_metric.mqm import Side
 from mmad_metric.rating import Segment, SegmentRating, Status
 from tests.metaeval.made_runs import error, rated, write_run
