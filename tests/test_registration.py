@@ -257,6 +257,7 @@ print(written)
 """
 
 
+@pytest.mark.slow
 def test_a_registered_cache_may_be_read_only_and_the_rest_of_the_home_unwritable(
     tmp_path: Path,
 ) -> None:

@@ -270,7 +270,7 @@ def _paid_by_role(run: Run, connection: Connection) -> Iterator[str]:
     cost = role_costs(run.plan.config)
     for role, usage in sorted(connection.paid.items()):
         dollars = cost(role, usage)
-        price = "" if dollars is None else f", ${dollars:.4f}"
+        price = f", ${dollars:.4f}" if dollars else ""
         yield f"{role} {usage.calls} calls{price}"
 
 
