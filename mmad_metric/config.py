@@ -6,11 +6,8 @@ The field's metadata is the single source of its help text and of its place in t
 
 from __future__ import annotations
 
-import difflib
-import json
-import math
 from collections.abc import Collection, Iterable, Mapping
-from dataclasses import MISSING, Field, dataclass, field, fields
+from dataclasses import Field, dataclass, field, fields
 from typing import Any
 
 from mmad_metric.addresses import shown_url
@@ -29,17 +26,14 @@ from mmad_metric.method_space import (
     debates,
     no_debate,
     played_roles,
-    role_name,
 )
+from mmad_metric.names import nearest
+from mmad_metric.plain_values import language_pair, plain_values
+from mmad_metric.setting_fields import Range, check_address, check_extra_body, check_fields, setting
 
 LEVELS = ("json_schema", "json_object", "text")
 MAX_REPEATS = 100
 DEFAULT_REASKS = 2
-
-
-def setting(default: Any, text: str, *, key: str | None = None, choices: Any = None) -> Any:
-    """A field with what its faces need: help text, signature key, allowed values."""
-    return field(default=default, metadata={"help": text, "key": key, "choices": choices})
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -84,7 +78,12 @@ class MMADConfig:
         key="dispute",
         choices=DISPUTES,
     )
-    rounds: int = setting(3, f"rounds of debate at most, 1 to {MAX_ROUNDS}", key="rounds")
+    rounds: int = setting(
+        3,
+        f"rounds of debate at most, 1 to {MAX_ROUNDS}",
+        key="rounds",
+        within=Range(1, MAX_ROUNDS),
+    )
     turns: str = setting(
         "sequential",
         "whether con sees pro's new turn in the same round",
@@ -104,9 +103,14 @@ class MMADConfig:
         "mmad", "weight scheme: mmad, wmt, gemba, a JSON file or its content", key="weights"
     )
     temperature: float | None = setting(
-        0.0, "sampling temperature; 'default' leaves it to the server", key="temp"
+        0.0,
+        "sampling temperature; 'default' leaves it to the server",
+        key="temp",
+        within=Range(0, 2, whole=False),
     )
-    max_tokens: int = setting(1024, "tokens a reply may take", key="max_tokens")
+    max_tokens: int = setting(
+        1024, "tokens a reply may take", key="max_tokens", within=Range(16, 1_000_000)
+    )
     structured: str = setting(
         "json_schema", "structured-output level to start with", key="structured", choices=LEVELS
     )
@@ -115,30 +119,45 @@ class MMADConfig:
     )
     extra_body: str | None = setting(None, "JSON object added to every request", key="extra_body")
     sample: int | None = setting(
-        None, "rate only N segments, the same for every system", key="sample"
+        None,
+        "rate only N segments, the same for every system",
+        key="sample",
+        within=Range(1, 10**9),
     )
-    seed: int = setting(12345, "seed of the sample", key="seed")
+    seed: int = setting(12345, "seed of the sample", key="seed", within=Range(0, 2**63 - 1))
     repeats: int = setting(
-        1, "rate every segment K times independently; its score is the mean", key="repeats"
+        1,
+        "rate every segment K times independently; its score is the mean",
+        key="repeats",
+        within=Range(1, MAX_REPEATS),
     )
-    concurrency: int = setting(16, "calls in flight at most")
-    timeout: float = setting(120.0, "seconds to wait for a reply")
-    max_retries: int = setting(6, "retries of a failed call")
+    concurrency: int = setting(16, "calls in flight at most", within=Range(1, 10_000))
+    timeout: float = setting(
+        120.0, "seconds to wait for a reply", within=Range(0.1, 86_400, whole=False)
+    )
+    max_retries: int = setting(6, "retries of a failed call", within=Range(0, 100))
     reasks: int = setting(
-        DEFAULT_REASKS, "times that an unreadable reply is asked for again", key="reasks"
+        DEFAULT_REASKS,
+        "times that an unreadable reply is asked for again",
+        key="reasks",
+        within=Range(0, 10),
     )
-    max_cost: float | None = setting(None, "stop before spending more than this many US dollars")
+    max_cost: float | None = setting(
+        None,
+        "stop before spending more than this many US dollars",
+        within=Range(0, 10**9, whole=False),
+    )
     cache: str | None = setting(
         None, "folder of the reply cache (default: the user's cache folder, or $MMAD_CACHE)"
     )
     use_cache: bool = setting(True, "keep replies, so that a rerun repeats no paid call")
 
     def __post_init__(self) -> None:
-        _check_choices(self)
-        _check_numbers(self)
-        _check_models(self)
+        check_fields(self)
+        if self.base_url is not None:
+            check_address("base_url", self.base_url)
         if self.extra_body is not None:
-            _check_extra_body(self.extra_body)
+            check_extra_body(self.extra_body)
         check_choices(self, {name: item.default for name, item in option_fields().items()})
 
     @classmethod
@@ -155,7 +174,7 @@ class MMADConfig:
             given["temperature"] = None
         if given.get("strategy") == "none" and "rounds" in given:
             raise no_debate("rounds", "strategy none")
-        return cls(lp=_language_pair(lp, source, target), **_plain_values(given))
+        return cls(lp=language_pair(lp, source, target), **plain_values(given))
 
     def model_for(self, role: str) -> tuple[str, str | None]:
         """(model, base_url) that plays a role."""
@@ -197,11 +216,6 @@ def option_fields() -> Mapping[str, Field[Any]]:
     return {item.name: item for item in fields(MMADConfig)}
 
 
-def _default(name: str) -> Any:
-    value = option_fields()[name].default
-    return None if value is MISSING else value
-
-
 def check_names(options: Iterable[str], others: Iterable[str] = ()) -> None:
     """Refuse names that are no settings, with the nearest that is one; others: further names
     that a caller takes. Raises ConfigError."""
@@ -209,140 +223,3 @@ def check_names(options: Iterable[str], others: Iterable[str] = ()) -> None:
     for name in options:
         if name not in known:
             raise ConfigError(f"unknown option {name!r}{nearest(name, [*known, *others])}")
-
-
-def nearest(name: str, known: Iterable[str]) -> str:
-    """The end of a message about an unknown name: which known one was meant, if that is likely.
-
-    A name meant is spelt much alike, or begins so; a far-fetched guess would only mislead.
-    """
-    names = list(known)
-    close = difflib.get_close_matches(name, names, n=1, cutoff=0.7)
-    if not close and len(name) >= 4:  # noqa: PLR2004 - shorter ones begin too much
-        close = [each for each in names if each.startswith(name)]
-    return f"; did you mean {close[0]!r}?" if close else ""
-
-
-def _language_pair(
-    lp: str | LanguagePair | None, source: str | None, target: str | None
-) -> LanguagePair:
-    if lp is not None and (source is not None or target is not None):
-        raise ConfigError("give lp, or src_lang and tgt_lang, not both")
-    if isinstance(lp, LanguagePair):
-        return lp
-    if lp is not None:
-        if not isinstance(lp, str):
-            raise ConfigError(f"lp: expected text such as en-de, not {lp!r}")
-        return LanguagePair.parse(lp)
-    if source and target:
-        return LanguagePair.of(source, target)
-    raise ConfigError("a language pair is needed: lp='en-de', or src_lang and tgt_lang")
-
-
-def _plain_values(given: dict[str, Any]) -> dict[str, Any]:
-    """Lists, mappings and single values into the tuples that the config holds."""
-    roles = given.get("role_models")
-    if isinstance(roles, Mapping):
-        given["role_models"] = tuple(sorted((role_name(k), str(v)) for k, v in roles.items()))
-    elif roles is not None:
-        listed = _listed("role_models", roles)
-        given["role_models"] = tuple(sorted(_role_model(item) for item in listed))
-    stages = given.get("skip_stages")
-    if stages is not None:
-        chosen = [stages] if isinstance(stages, int) else _listed("skip_stages", stages)
-        # Not a set: what is no stage at all may not be hashable, and is refused by name later.
-        given["skip_stages"] = tuple(each for each in SKIPPABLE_STAGES if each in chosen) + tuple(
-            each for each in chosen if each not in SKIPPABLE_STAGES
-        )
-    for name in ("extra_body", "weights"):
-        if isinstance(given.get(name), Mapping):
-            try:
-                given[name] = json.dumps(dict(given[name]), sort_keys=True, allow_nan=False)
-            except (TypeError, ValueError) as error:
-                raise ConfigError(f"{name}: cannot be written as JSON ({error})") from None
-    return given
-
-
-def _listed(name: str, values: Any) -> list[Any]:
-    if isinstance(values, (str, bytes)) or not isinstance(values, Iterable):
-        raise ConfigError(f"{name}: expected a list, not {values!r}")
-    return list(values)
-
-
-def _role_model(item: Any) -> tuple[str, str]:
-    if isinstance(item, str):
-        role, separator, model = item.partition("=")
-        if separator and model:
-            return role_name(role), model.strip()
-        raise ConfigError(f"role model {item!r}: expected ROLE=MODEL or ROLE=MODEL@BASE_URL")
-    if isinstance(item, (tuple, list)) and len(item) == 2:  # noqa: PLR2004 - a pair
-        return role_name(item[0]), str(item[1])
-    raise ConfigError(f"role model {item!r}: expected ROLE=MODEL or ROLE=MODEL@BASE_URL")
-
-
-def _check_choices(config: MMADConfig) -> None:
-    for item in fields(config):
-        choices = item.metadata.get("choices")
-        if choices is None:
-            continue
-        value = getattr(config, item.name)
-        for one in value if isinstance(value, tuple) else (value,):
-            if one not in choices:
-                listed = ", ".join(map(str, choices))
-                raise ConfigError(f"{item.name}: {one!r} is not one of {listed}")
-
-
-def _check_numbers(config: MMADConfig) -> None:
-    bounds: dict[str, tuple[float, float, bool]] = {
-        "rounds": (1, MAX_ROUNDS, True),
-        "temperature": (0, 2, False),
-        "max_tokens": (16, 1_000_000, True),
-        "sample": (1, 10**9, True),
-        "seed": (0, 2**63 - 1, True),
-        "repeats": (1, MAX_REPEATS, True),
-        "concurrency": (1, 10_000, True),
-        "timeout": (0.1, 86_400, False),
-        "max_retries": (0, 100, True),
-        "reasks": (0, 10, True),
-        "max_cost": (0, 10**9, False),
-    }
-    for name, (low, high, whole) in bounds.items():
-        value = getattr(config, name)
-        if value is None and _default(name) is None:
-            continue
-        if value is None and name == "temperature":
-            continue
-        kind = "a whole number" if whole else "a number"
-        if isinstance(value, bool) or not isinstance(value, int if whole else (int, float)):
-            raise ConfigError(f"{name}: expected {kind}, not {value!r}")
-        if not (math.isfinite(value) and low <= value <= high):
-            raise ConfigError(f"{name}: {value!r} is not {kind} from {low:g} to {high:g}")
-    for name in ("full_debate", "fold_system", "use_cache"):
-        if not isinstance(getattr(config, name), bool):
-            raise ConfigError(f"{name}: expected true or false, not {getattr(config, name)!r}")
-
-
-def _check_models(config: MMADConfig) -> None:
-    for name in ("model", "prompts", "weights", "base_url", "cache", "extra_body"):
-        value = getattr(config, name)
-        if value is None and _default(name) is None:
-            continue
-        if not isinstance(value, str) or not value.strip():
-            raise ConfigError(f"{name}: expected text, not {value!r}")
-    if config.base_url is not None and not config.base_url.startswith(("http://", "https://")):
-        raise ConfigError(
-            f"base_url: expected an address starting with http:// or https://, "
-            f"not {shown_url(config.base_url)!r}"
-        )
-
-
-def _check_extra_body(text: str) -> None:
-    try:
-        value = json.loads(text)
-    except ValueError as error:
-        raise ConfigError(f"extra_body: not JSON ({error})") from None
-    if not isinstance(value, dict):
-        raise ConfigError("extra_body: expected a JSON object")
-    for key in ("messages", "model", "response_format"):
-        if key in value:
-            raise ConfigError(f"extra_body: {key} is set by the metric itself")

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from mmad_metric.config import MMADConfig, nearest, option_fields
+from mmad_metric.config import MMADConfig, option_fields
 from mmad_metric.errors import ConfigError
+from mmad_metric.names import nearest
 from mmad_metric.session import Plan
 
 # `evaluate.load("mmad", NAME)`: settings that go together. Any of them may be given anew.

@@ -27,11 +27,12 @@ ROOT = Path(__file__).resolve().parent.parent / PACKAGE
 # The rooms of the house from the ground up. A module may import what stands before it: in an
 # earlier row, or further left in its own. A package's own name is its __init__.
 LAYERS = {
-    "the ground": "version errors blocking addresses",
+    "the ground": "version errors blocking addresses names",
     "the seam to a model": "chat",
     "MQM values": "mqm label_words labels normalise spans merging languages rating scoring "
     "provenance",
-    "settings": "method_space config call_counts signature repeats results layouts",
+    "settings": "method_space setting_fields plain_values config call_counts signature repeats "
+    "results layouts",
     "prompts": "pack_parts packs templates deciding_prompts",
     "replies": "replies replies.mend replies.scan replies.items replies.search replies.shapes",
     "one segment": "stages stages.context stages.annotate stages.positions stages.room "

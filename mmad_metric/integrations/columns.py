@@ -6,8 +6,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from mmad_metric.config import nearest
 from mmad_metric.errors import ConfigError, InputError
+from mmad_metric.names import nearest
 from mmad_metric.rating import Segment
 
 _TEXT_TYPES = ("string", "large_string", "string_view")

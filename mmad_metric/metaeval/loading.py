@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
-from mmad_metric.config import nearest
 from mmad_metric.errors import InputError
 from mmad_metric.files.lines import readable
 from mmad_metric.metaeval.layout import EvalSet, metric_files, pairs_with_gold, score_files
@@ -13,6 +12,7 @@ from mmad_metric.metaeval.marot_gold import eval_set
 from mmad_metric.metaeval.matrices import gold_matrix, left_out, metric_matrix, scores_matrix
 from mmad_metric.metaeval.meta_score import LanguagePairScores
 from mmad_metric.metaeval.runs import NamedRun, RunRatings, read_runs
+from mmad_metric.names import nearest
 
 
 @dataclass(frozen=True, slots=True)
