@@ -26,8 +26,8 @@ demo: $(DEMO_READY) ## rate three short segments with the embedded model: no key
 	$(BIN)/mmad -s examples/demo.en.txt -i examples/demo.de.txt -l en-de --model local \
 		--prompts brief --rounds 1 --max-tokens 256 -f text --show-spans -o demo-run.jsonl
 
-test: $(DEV_READY) ## run the everyday tests
-	$(BIN)/python -m pytest -q -m "not slow" $(PYTEST_ARGS)
+test: $(DEV_READY) ## run the everyday tests, on every core
+	$(BIN)/python -m pytest -q -m "not slow" -n auto --dist worksteal $(PYTEST_ARGS)
 
 slow: $(DEV_READY) ## run the tests that drive browsers, training and fresh processes
 	$(BIN)/python -m pytest -q -m slow $(PYTEST_ARGS)

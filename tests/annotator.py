@@ -124,6 +124,9 @@ def by_words(table: Mapping[str, tuple[str, str]]) -> LookUp:
     return look_up
 
 
+# The reply of an agent that finds no error; judges' and debaters' shapes add fields to it.
+NOTHING = '{"annotations": []}'
+
 # What the small files of the command-line tests hold.
 KNOWN = by_words(
     {

@@ -13,6 +13,9 @@ from typing import Any
 
 import pytest
 
+from tests.annotator import KNOWN, Annotator
+from tests.loopback import LoopbackServer
+
 REPOSITORY = Path(__file__).resolve().parent.parent
 
 # What a developer's shell may hold and a test must not see.
@@ -46,6 +49,13 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
         if "wmt23" in getattr(item, "fixturenames", ()):
             item.add_marker("wmt23")
+
+
+@pytest.fixture
+def server() -> Iterator[LoopbackServer]:
+    """A server whose agents find the errors of `annotator.KNOWN`, where a text has them."""
+    with LoopbackServer(Annotator(KNOWN)) as running:
+        yield running
 
 
 @pytest.fixture(scope="session")

@@ -15,7 +15,6 @@ import resource
 import threading
 import time
 from collections.abc import Callable
-from types import TracebackType
 from typing import Any, final
 
 from aiohttp import web
@@ -100,17 +99,12 @@ class LoopbackServer:
             raise self._start_error
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *raised: object) -> None:
         if self._loop is not None and self._stop is not None:
             self._loop.call_soon_threadsafe(self._stop.set)
         if self._thread is not None:
             self._thread.join()
-        if error is None and self.script_errors:
+        if raised[1] is None and self.script_errors:
             raise self.script_errors[0]
 
     # -- in the server's thread

@@ -15,6 +15,7 @@ from mmad_metric.metric_options import PRESETS
 from mmad_metric.registration import register
 from tests.annotator import Annotator, by_words
 from tests.loopback import LoopbackServer
+from tests.metric_scripts import write_metric
 
 pytestmark = pytest.mark.slow
 
@@ -22,31 +23,14 @@ PAGE = (Path(__file__).resolve().parent.parent / "docs" / "evaluate.md").read_te
 BLOCKS = re.findall(r"^```python\n(.*?)^```", PAGE, re.DOTALL | re.MULTILINE)
 (SUITE,) = (block for block in BLOCKS if "class Suite" in block)
 
-# A stand-in for the metric that the page combines with: a script in the current folder comes first.
-CHRF = """
-import datasets
-import evaluate
-
-class Chrf(evaluate.Metric):
-    def _info(self):
-        text = datasets.Value("string")
-        features = datasets.Features({"predictions": text, "references": text})
-        return evaluate.MetricInfo(
-            description="", citation="", inputs_description="", features=features
-        )
-
-    def _compute(self, predictions, references):
-        return {"score": 90.0, "char_order": 6}
-"""
-
 
 @pytest.fixture(autouse=True)
 def server(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[LoopbackServer]:
     """A folder to run in, the metric registered, and a server that $OPENAI_BASE_URL names."""
     monkeypatch.chdir(tmp_path)
     register()
-    (tmp_path / "chrf").mkdir()
-    (tmp_path / "chrf" / "chrf.py").write_text(CHRF)
+    # Stands for the metric that the page combines with: a script in the current folder comes first.
+    write_metric(tmp_path / "chrf" / "chrf.py", '{"score": 90.0, "char_order": 6}')
     (tmp_path / "suite.py").write_text(SUITE)
     with LoopbackServer(Annotator(by_words({"Abend": ("accuracy/mistranslation", "major")}))) as up:
         monkeypatch.setenv("OPENAI_BASE_URL", up.url)

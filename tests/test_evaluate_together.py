@@ -8,7 +8,6 @@ import pickle
 import socket
 import subprocess
 import sys
-from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from threading import Thread
@@ -28,18 +27,13 @@ from mmad_metric.metric_options import PRESETS
 from mmad_metric.mmad import Mmad
 from mmad_metric.rating import Segment
 from mmad_metric.registration import modules_cache, register
+from tests.annotator import NOTHING
 from tests.loopback import LoopbackServer
+from tests.metric_scripts import write_metric
 
 pytestmark = pytest.mark.slow
 
-NOTHING = '{"annotations": []}'
 TEXTS: dict[str, Any] = {"predictions": ["Ja.", "Nein."], "sources": ["Yes.", "No."]}
-
-
-@pytest.fixture
-def server() -> Iterator[LoopbackServer]:
-    with LoopbackServer(NOTHING) as running:
-        yield running
 
 
 @pytest.fixture
@@ -49,30 +43,12 @@ def metric(server: LoopbackServer) -> Mmad:
 
 # -- evaluate.combine and evaluate.save
 
-EXACT = '''
-import datasets
-import evaluate
-
-class Exact(evaluate.Metric):
-    """The share of predictions that are their reference."""
-
-    def _info(self):
-        text = datasets.Value("string")
-        features = datasets.Features({"predictions": text, "references": text})
-        return evaluate.MetricInfo(
-            description="", citation="", inputs_description="", features=features
-        )
-
-    def _compute(self, predictions, references):
-        equal = [one == other for one, other in zip(predictions, references)]
-        return {"score": sum(equal) / len(equal)}
-'''
-
 
 @pytest.fixture
 def exact(tmp_path: Path) -> str:
-    (tmp_path / "exact.py").write_text(EXACT)
-    return str(tmp_path / "exact.py")
+    """The share of predictions that are their reference, as a metric of somebody else's."""
+    equal = "sum(map(str.__eq__, predictions, references)) / len(predictions)"
+    return write_metric(tmp_path / "exact.py", f'{{"score": {equal}}}')
 
 
 def test_it_combines_with_a_metric_of_references_alone(metric: Mmad, exact: str) -> None:

@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any
 
 import datasets
@@ -14,13 +14,6 @@ from tests.loopback import LoopbackServer
 
 SOURCES = ["The house is red.", "Good morning.", "It is late."]
 PREDICTIONS = ["Das Haus ist rot.", "Guten Morgen.", "Es ist spät."]
-NOTHING = '{"annotations": []}'
-
-
-@pytest.fixture
-def server() -> Iterator[LoopbackServer]:
-    with LoopbackServer(NOTHING) as running:
-        yield running
 
 
 @pytest.fixture

@@ -1,7 +1,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -10,12 +9,12 @@ import pytest
 from mmad_metric.config import option_fields
 from mmad_metric.errors import ConfigError, InputError, RunStopped
 from mmad_metric.mmad import Mmad
+from tests.annotator import NOTHING
 from tests.loopback import LoopbackServer
 from tests.loopback_replies import Answer, ReceivedCall, refusing, unauthorized
 
 SOURCES = ["The house is red.", "Good morning.", "It is late."]
 PREDICTIONS = ["Das Haus ist rot.", "Guten Morgen.", "Es ist spät."]
-NOTHING = '{"annotations": []}'
 
 
 def one_error(call: ReceivedCall) -> Answer:
@@ -31,12 +30,6 @@ def one_error(call: ReceivedCall) -> Answer:
     if call.schema == "final_judgement":
         reply = {"analysis": "It stands.", **reply}
     return json.dumps(reply)
-
-
-@pytest.fixture
-def server() -> Iterator[LoopbackServer]:
-    with LoopbackServer(NOTHING) as running:
-        yield running
 
 
 @pytest.fixture

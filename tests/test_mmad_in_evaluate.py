@@ -9,7 +9,7 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -22,18 +22,11 @@ from mmad_metric import mmad
 from mmad_metric.errors import ConfigError, InputError, RunStopped
 from mmad_metric.mmad import Mmad
 from mmad_metric.registration import register
+from tests.annotator import NOTHING
 from tests.loopback import LoopbackServer
 from tests.loopback_replies import Answer, ReceivedCall, unauthorized
 
 pytestmark = pytest.mark.slow
-
-NOTHING = '{"annotations": []}'
-
-
-@pytest.fixture
-def server() -> Iterator[LoopbackServer]:
-    with LoopbackServer(NOTHING) as running:
-        yield running
 
 
 def in_threads(works: list[Callable[[], Any]]) -> list[Any]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import pytest
@@ -20,12 +20,6 @@ from tests.cli.conftest import BAD, GOOD, SOURCES
 from tests.loopback import LoopbackServer
 
 # By hand: BAD has -6, 0, -1 and GOOD 0, 0, 0. Twelve calls rate GOOD, twenty BAD.
-
-
-@pytest.fixture
-def server() -> Iterator[LoopbackServer]:
-    with LoopbackServer(Annotator(KNOWN)) as running:
-        yield running
 
 
 def metric(server: LoopbackServer, **options: Any) -> MMAD:

@@ -15,7 +15,6 @@ import subprocess
 import sys
 import tempfile
 from dataclasses import replace
-from types import TracebackType
 from typing import IO
 
 from mmad_metric.chat import ChatModel, ChatRequest, Reply
@@ -63,12 +62,7 @@ class LocalServer:
         self.start()
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *raised: object) -> None:
         self.close()
 
     @property
@@ -206,12 +200,7 @@ class LocalChat:
     async def __aenter__(self) -> LocalChat:
         return self
 
-    async def __aexit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    async def __aexit__(self, *raised: object) -> None:
         await self.aclose()
 
     async def aclose(self) -> None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import logging
 import os
-from types import TracebackType
 from typing import final
 
 from mmad_metric import addresses
@@ -76,12 +75,7 @@ class OpenAIChat:
     async def __aenter__(self) -> OpenAIChat:
         return self
 
-    async def __aexit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    async def __aexit__(self, *raised: object) -> None:
         await self.aclose()
 
     async def aclose(self) -> None:

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
 
 from mmad_metric.cli import main
-from tests.annotator import KNOWN, Annotator
-from tests.loopback import LoopbackServer
 
 SOURCES = ["The red house is old.", "Good morning.", "It is cold today."]
 GOOD = ["Das Haus ist rot und alt.", "Guten Morgen.", "Es ist heute kalt."]
@@ -31,12 +29,6 @@ def files(tmp_path: Path) -> Path:
     for name, lines in (("src.txt", SOURCES), ("good.txt", GOOD), ("bad.txt", BAD)):
         (tmp_path / name).write_text("\n".join(lines) + "\n", encoding="utf-8")
     return tmp_path
-
-
-@pytest.fixture
-def server() -> Iterator[LoopbackServer]:
-    with LoopbackServer(Annotator(KNOWN)) as running:
-        yield running
 
 
 @pytest.fixture

@@ -4,7 +4,6 @@ import asyncio
 import gzip
 import json
 import socket
-from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -22,12 +21,6 @@ from tests.loopback import LoopbackServer
 from tests.loopback_replies import Scripted
 
 KEY = "visitor-key-4711"
-
-
-@pytest.fixture
-def server() -> Iterator[LoopbackServer]:
-    with LoopbackServer(Annotator(KNOWN)) as running:
-        yield running
 
 
 @pytest.fixture
