@@ -30,7 +30,7 @@ LAYERS = {
     "the ground": "version errors blocking addresses",
     "the seam to a model": "chat",
     "MQM values": "mqm label_words labels normalise spans merging languages rating scoring "
-    "provenance",
+    "provenance filtering",
     "settings": "method_space config call_counts signature repeats results layouts",
     "prompts": "pack_parts packs templates deciding_prompts",
     "replies": "replies replies.mend replies.scan replies.items replies.search replies.shapes",
