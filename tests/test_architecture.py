@@ -46,7 +46,8 @@ LAYERS = {
     "files": "files files.lines files.json_lines files.tables files.corpus files.input_spec "
     "files.system_names files.inputs files.run_lines files.run_file files.score_files",
     "comparing runs": "comparison comparison.systems comparison.outcome comparison.segments",
-    "meta-evaluation": "metaeval metaeval.arrays metaeval.layout "
+    "meta-evaluation": "metaeval metaeval.arrays metaeval.references metaeval.layout "
+    "metaeval.metric_files metaeval.placing metaeval.placed_runs "
     "metaeval.ratings metaeval.marot metaeval.runs metaeval.export metaeval.correlation "
     "metaeval.ties metaeval.system_level metaeval.matrices metaeval.measures metaeval.meta_score "
     "metaeval.span_agreement metaeval.distributions metaeval.human_spans metaeval.marot_gold "

@@ -115,9 +115,16 @@ def _columns(path: str) -> tuple[list[bytes], list[Score]]:
     a million lines; a file with anything odd in it is read again line by line."""
     data = _content(path)
     fields = data.split()
-    lines = data.count(b"\n") + (0 if data.endswith(b"\n") or not data else 1)
-    if len(fields) == 2 * lines:
-        values = fields[1::2]
+    lines = data.split(b"\n")
+    if not lines[-1]:
+        lines.pop()
+    names, values = fields[0::2], fields[1::2]
+    if (
+        len(fields) == 2 * len(lines)
+        and all(map(bytes.startswith, lines, names))
+        # What else float() understands, 1_0 for ten, is no number of other tools.
+        and b"_" not in b"".join(values)
+    ):
         try:
             scores: list[Score]
             if _NONE in values:
@@ -127,7 +134,7 @@ def _columns(path: str) -> tuple[list[bytes], list[Score]]:
                 known = list(map(float, values))
                 scores, total = [*known], sum(known)
             if math.isfinite(total):
-                return fields[0::2], scores
+                return names, scores
         except (ValueError, OverflowError):
             pass
     return _columns_by_line(path)
@@ -140,7 +147,7 @@ def _columns_by_line(path: str) -> tuple[list[bytes], list[Score]]:
     for number, line in enumerate(file.lines(), 1):
         try:
             name, value = line.encode("utf-8").split()
-            score = None if value == _NONE else float(value)
+            score = None if value == _NONE else _float(value)
         except ValueError:
             raise _not_a_score(file.name, number, line) from None
         if score is not None and not math.isfinite(score):
@@ -148,6 +155,12 @@ def _columns_by_line(path: str) -> tuple[list[bytes], list[Score]]:
         names.append(name)
         scores.append(score)
     return names, scores
+
+
+def _float(value: bytes) -> float:
+    if b"_" in value:
+        raise ValueError("digits grouped by underscores")
+    return float(value)
 
 
 def _not_a_score(file: str, number: int, line: str) -> InputError:

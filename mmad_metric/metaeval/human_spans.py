@@ -64,16 +64,20 @@ def read_human_spans(data: EvalSet, gold: str = "mqm") -> HumanSpans:
 
 
 def compared_segments(run: RunRatings, human: HumanSpans, systems: Sequence[str]) -> list[Compared]:
-    """Every scored segment of the run that people rated, once a rater."""
+    """Every scored segment of the run that people rated, once a rater and rating of the run."""
     found = []
     for system in systems:
         for row, rated in run.ratings.get(system, {}).items():
-            if rated.score is None:
-                continue
             raters = human.of_segment(system, row)
             found += [
-                Compared(human.lengths[system][row], errors, rated.errors, 1 / len(raters))
+                Compared(
+                    human.lengths[system][row],
+                    errors,
+                    reading,
+                    1 / (len(raters) * len(rated.readings)),
+                )
                 for errors in raters
+                for reading in rated.readings
             ]
     return found
 
