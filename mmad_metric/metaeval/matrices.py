@@ -28,7 +28,8 @@ class Gold:
     """Human scores of one language pair, higher is better.
 
     segment: systems by items, NaN where nobody rated; system: one a system; items: the row of
-    each item in the test set; documents: of each item, numbered from 0, () if unknown.
+    each item in the test set; documents: of each item, numbered from 0, None if unknown; left_out:
+    systems that people rated and that are none here.
     """
 
     lp: str
@@ -37,6 +38,7 @@ class Gold:
     segment: Floats
     system: Floats
     documents: Ints | None
+    left_out: tuple[str, ...] = ()
 
     @cached_property
     def order(self) -> PairOrder:
@@ -53,6 +55,7 @@ class Gold:
             self.segment[chosen],
             self.system[chosen],
             self.documents,
+            self.left_out,
         )
 
 
@@ -111,7 +114,9 @@ def gold_matrix(data: EvalSet, excluded: Collection[str] | None = None) -> Gold:
     segment = matrix[:, items]
     given = to_array([data.gold_system.get(name) for name in rows])
     system = np.where(np.isnan(given), np.nanmean(segment, axis=1), given)
-    return Gold(data.lp, tuple(rows), items, segment, system, _document_numbers(data, items))
+    documents = _document_numbers(data, items)
+    left = tuple(sorted(name for name in data.gold_segment if name in excluded))
+    return Gold(data.lp, tuple(rows), items, segment, system, documents, left)
 
 
 def metric_matrix(files: ScoreFiles, gold: Gold, n_segments: int) -> MetricScores:

@@ -50,7 +50,7 @@ def json_values(table: Table) -> dict[str, Any]:
     }
 
 
-def _sizes(table: Table) -> dict[str, dict[str, int]]:
+def _sizes(table: Table) -> dict[str, dict[str, Any]]:
     """How much gold each language pair has: the same for all metrics."""
     pairs = {lp: pair for each in table.results for lp, pair in each.by_lp.items()}
     return {
@@ -58,6 +58,7 @@ def _sizes(table: Table) -> dict[str, dict[str, int]]:
             "n_systems": pairs[lp].n_systems,
             "n_segments": pairs[lp].n_segments,
             "n_cells": pairs[lp].n_cells,
+            "left_out": list(pairs[lp].left_out),
         }
         for lp in table.lps
         if lp in pairs
@@ -107,6 +108,7 @@ def text_table(table: Table) -> str:
     heads = [
         f"{lp}: {size['n_systems']} systems, {size['n_segments']} segments, {size['n_cells']} "
         "translations with gold"
+        + (f"; left out: {', '.join(size['left_out'])}" if size["left_out"] else "")
         for lp, size in _sizes(table).items()
     ]
     rows = _rows(table, table_number(table.width))

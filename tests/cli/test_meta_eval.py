@@ -47,7 +47,14 @@ def test_runs_and_score_files_stand_in_one_table_best_first(mmad: Mmad, data: Pa
     assert ran.status == 0, ran.err
     found = json.loads(ran.out)
     assert found["lps"] == ["en-de"]
-    assert found["data"] == {"en-de": {"n_systems": 3, "n_segments": 3, "n_cells": 9}}
+    assert found["data"] == {
+        "en-de": {
+            "n_systems": 3,
+            "n_segments": 3,
+            "n_cells": 9,
+            "left_out": ["refA", "synthetic_ref"],
+        }
+    }
     assert [each["metric"] for each in found["metrics"]] == ["Good", "careful", "careless"]
     careful = found["metrics"][1]
     # Systems 0, 0 and -3.75 beside gold -2, -8/3 and -32/3: two of three pairs agree.
@@ -58,7 +65,9 @@ def test_runs_and_score_files_stand_in_one_table_best_first(mmad: Mmad, data: Pa
 
 def test_text_has_a_line_a_metric_and_latex_is_a_tabular(mmad: Mmad, data: Path):
     text = mmad(*BASE, *RUNS, "-f", "text").out.splitlines()
-    assert text[0] == "en-de: 3 systems, 3 segments, 9 translations with gold"
+    assert text[0] == (
+        "en-de: 3 systems, 3 segments, 9 translations with gold; left out: refA, synthetic_ref"
+    )
     assert text[3].split()[:3] == ["rank", "metric", "meta"]
     assert [line.split()[1] for line in text[4:7]] == ["Good", "careful", "careless"]
     latex = mmad(*BASE, *RUNS, "-f", "latex").out
