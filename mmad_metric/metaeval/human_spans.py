@@ -129,9 +129,11 @@ def _values(agreement: Agreement) -> dict[str, float | None]:
 def _distribution(
     run: RunRatings, data: EvalSet, systems: Sequence[str]
 ) -> dict[str, float | None]:
-    """Distances of the scores of the segments that both sides scored."""
+    """Distances of the scores of the segments that both sides scored; None without any."""
     scores = run.scores(data.n_segments)
     kept = [system for system in systems if system in scores]
+    if not kept:
+        return {"earth_mover": None, "kolmogorov_smirnov": None}
     human, metric = (
         np.concatenate([to_array(side[system]) for system in kept])
         for side in (data.gold_segment, scores)

@@ -74,6 +74,7 @@ def place_run(run: RunFile, data: EvalSet) -> PlacedRun:
     if sources is None:
         segments = {system: _by_number(rows, data, run) for system, rows in ours.items()}
     else:
+        _check_lengths(data, len(sources), outputs)
         segments = _found(run, ours, SegmentFinder(sources, data.documents), outputs)
     placed: RunRows = {}
     for system, rows in ours.items():
@@ -89,6 +90,26 @@ def place_run(run: RunFile, data: EvalSet) -> PlacedRun:
                 )
             own[segment] = _moved(row, segment, data.documents, (sources, outputs[system]))
     return PlacedRun(placed, tuple(_notes(run, ours, segments, strangers)))
+
+
+def _check_lengths(
+    data: EvalSet, n_sources: int, outputs: Mapping[str, Sequence[str] | None]
+) -> None:
+    lengths = {
+        f"system-outputs/{data.lp}/{system}.txt": len(texts)
+        for system, texts in outputs.items()
+        if texts is not None
+    }
+    if data.documents:
+        lengths[f"documents/{data.lp}.docs"] = len(data.documents)
+    if data.gold_segment:
+        lengths["the human scores"] = data.n_segments
+    for name, length in lengths.items():
+        if length != n_sources:
+            raise InputError(
+                f"{readable(data.folder)}: {length} lines of {name}, but {n_sources} of "
+                f"sources/{data.lp}.txt"
+            )
 
 
 def _slim(rating: SegmentRating) -> SegmentRating:

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from mmad_metric.errors import InputError
+from mmad_metric.metaeval.human_spans import HumanSpans, span_report
 from mmad_metric.metaeval.layout import read_eval_set
 from mmad_metric.metaeval.loading import Sources, load
 from mmad_metric.metaeval.runs import NamedRun, metric_name, read_runs
@@ -183,6 +184,23 @@ def test_a_document_tells_equal_segments_apart(tmp_path: Path, folder: Path):
     with_texts(folder, ["x", "y", "x", "z"], A=["eins", "zwei", "eins", "vier"])
     run = write_run(tmp_path / "m.jsonl", [rated("A", 1, "x", "eins", doc="d2")])
     assert list(placed(folder, run)[0].ratings["A"]) == [2]
+
+
+@pytest.mark.parametrize("what", ["system-outputs/en-de/A.txt", "sources/en-de.txt"])
+def test_data_of_unequal_lengths_is_refused(tmp_path: Path, folder: Path, what: str):
+    lines(folder / what, ["source 0"])
+    run = write_run(tmp_path / "m.jsonl", rows("A", "alpha"))
+    with pytest.raises(InputError, match=r"lines of .*, but \d of sources/en-de\.txt"):
+        placed(folder, run)
+
+
+def test_a_run_of_left_out_systems_alone_has_no_distance_of_scores(tmp_path: Path, folder: Path):
+    data = read_eval_set(str(folder), "en-de")
+    run = placed(folder, write_run(tmp_path / "m.jsonl", rows("refA", "reference")))[0]
+    human = HumanSpans({"r": {}}, {})
+    assert span_report(run, human, data, ["A", "B"])["score_distribution"] == {
+        "earth_mover": None, "kolmogorov_smirnov": None
+    }  # fmt: skip
 
 
 def test_systems_that_the_test_set_lacks_are_told(tmp_path: Path, folder: Path):
