@@ -115,16 +115,10 @@ def _columns(path: str) -> tuple[list[bytes], list[Score]]:
     a million lines; a file with anything odd in it is read again line by line."""
     data = _content(path)
     fields = data.split()
-    lines = data.split(b"\n")
-    if not lines[-1]:
-        lines.pop()
-    names, values = fields[0::2], fields[1::2]
-    if (
-        len(fields) == 2 * len(lines)
-        and all(map(bytes.startswith, lines, names))
-        # What else float() understands, 1_0 for ten, is no number of other tools.
-        and b"_" not in b"".join(values)
-    ):
+    lines = data.count(b"\n") + (0 if data.endswith(b"\n") or not data else 1)
+    values = fields[1::2]
+    # What else float() understands, 1_0 for ten, is no number of other tools.
+    if len(fields) == 2 * lines and b"_" not in b"".join(values):
         try:
             scores: list[Score]
             if _NONE in values:
@@ -134,7 +128,7 @@ def _columns(path: str) -> tuple[list[bytes], list[Score]]:
                 known = list(map(float, values))
                 scores, total = [*known], sum(known)
             if math.isfinite(total):
-                return names, scores
+                return fields[0::2], scores
         except (ValueError, OverflowError):
             pass
     return _columns_by_line(path)

@@ -62,6 +62,11 @@ def place_run(run: RunFile, data: EvalSet) -> PlacedRun:
         name = known.get(system_field(system)) if known else system
         if name is None:
             strangers.append(system)
+        elif name in ours:
+            raise InputError(
+                f"{readable(run.path)}: two of its systems are {name!r} of the test set, one of "
+                f"them is called {system!r}"
+            )
         else:
             ours[name] = rows
     if not ours:

@@ -109,6 +109,10 @@ REFUSED = {
         lambda p: write_run(p, [rated("A", 1, "source 1", "alpha 0")]),
         "system 'A', row 2: its translation is not the test set's: 'alpha 0', 'alpha 1' is exp",
     ),
+    "one system under two names": (
+        lambda p: write_run(p, [*rows("A", "alpha"), *rows(" A", "alpha")]),
+        "two of its systems are 'A' of the test set, one of them is called ' A'",
+    ),
     "twice": (
         lambda p: write_run(p, [rated("A", row, "source 1", "alpha 1") for row in (0, 1)]),
         "'A' rates segment 2 of the test set twice",
