@@ -4,15 +4,12 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
+from mmad_metric.cli.error_filters import add_error_filters, error_filter
 from mmad_metric.cli.exits import EXIT_OK
 from mmad_metric.cli.terminal import tell
 from mmad_metric.errors import ConfigError
 from mmad_metric.files.lines import readable
-
-if TYPE_CHECKING:
-    from mmad_metric.filtering import ErrorFilter
 
 WORDS = """what is written to DIR:
   scores   NAME_LP.seg.score and NAME_LP.sys.score, as mt-metrics-eval reads them
@@ -47,7 +44,7 @@ def run_export(arguments: Sequence[str]) -> int:
         chosen.append((run, name, lp))
     if len({(name, lp) for _, name, lp in chosen}) < len(chosen):
         raise ConfigError("two runs would write the same files; tell them apart by NAME=RUN")
-    errors = _filter(options)
+    errors = error_filter(options)
     for run, name, lp in chosen:
         data = read_folder(options.data, lp) if options.data else None
         exported = Exported.of(run, name, lp, data, errors)
@@ -61,12 +58,6 @@ def run_export(arguments: Sequence[str]) -> int:
         for path in export(exported, options.to, options.output, mtme=options.mtme):
             print(path)
     return EXIT_OK
-
-
-def _filter(options: argparse.Namespace) -> ErrorFilter:
-    from mmad_metric.filtering import ErrorFilter
-
-    return ErrorFilter(options.min_support, options.disputed, tuple(options.raised_by))
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -97,32 +88,5 @@ def _parser() -> argparse.ArgumentParser:
         metavar="DIR",
         help="folder in mt-metrics-eval's layout: a row for each of its segments, in its order",
     )
-    _filters(parser.add_argument_group("only errors that"))
+    add_error_filters(parser)
     return parser
-
-
-def _filters(group: argparse._ArgumentGroup) -> None:
-    group.add_argument(
-        "--min-support",
-        type=float,
-        metavar="X",
-        help="at least this share, 0 to 1, of the agents asked keep in their last word",
-    )
-    disputed = group.add_mutually_exclusive_group()
-    disputed.add_argument(
-        "--disputed-only",
-        dest="disputed",
-        action="store_const",
-        const=True,
-        help="pro and con opened with different views of",
-    )
-    disputed.add_argument(
-        "--undisputed-only", dest="disputed", action="store_const", const=False, help="the others"
-    )
-    group.add_argument(
-        "--raised-by",
-        type=lambda text: [name for name in text.split(",") if name],
-        default=[],
-        metavar="AGENT[,…]",
-        help="one of these raised first: annotate.accuracy, or a role such as pro, judge",
-    )
