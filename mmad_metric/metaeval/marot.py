@@ -66,7 +66,8 @@ class Annotated:
 
 
 def read_marot(path: str) -> Iterator[Annotated]:
-    """The rows, streamed; rows that test the raters' attention are left out.
+    """The rows, streamed. Left out are rows that test the raters' attention, and those without
+    rater, category and severity, which tell about a segment and rate nothing.
 
     Raises InputError with file and line for a missing column, a row that does not have as many
     fields as the header, and a segment that is no number.
@@ -83,6 +84,8 @@ def read_marot(path: str) -> Iterator[Annotated]:
             )
         row = {name: fields[place] for name, place in places.items()}
         if row["severity"].strip().casefold().startswith(_ATTENTION):
+            continue
+        if not any(row[name].strip() for name in ("rater", "category", "severity")):
             continue
         try:
             yield _annotated(number, row)

@@ -84,6 +84,12 @@ def test_rows_without_an_error_and_rows_that_test_the_raters_are_no_errors(tmp_p
     assert [(each.segment, each.error) for each in found] == [(1, None), (2, None)]
 
 
+def test_rows_that_only_tell_about_a_segment_rate_nothing(tmp_path: Path):
+    found = rows_of(tmp_path, row("Das Haus", "", "", rater=""), row("<v>Das</v> Haus", "", ""))
+    assert [each.line for each in found] == [3]  # somebody's row without labels is an error
+    assert found[0].error is not None
+
+
 def test_labels_are_read_whatever_their_case_and_unknown_ones_flagged(tmp_path: Path):
     found = rows_of(
         tmp_path,
