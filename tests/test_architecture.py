@@ -30,7 +30,7 @@ LAYERS = {
     "the ground": "version errors blocking addresses names",
     "the seam to a model": "chat",
     "MQM values": "mqm label_words labels normalise spans merging languages rating scoring "
-    "provenance",
+    "provenance filtering",
     "settings": "method_space setting_fields plain_values config call_counts signature repeats "
     "results layouts",
     "prompts": "pack_parts packs templates deciding_prompts",
@@ -47,9 +47,10 @@ LAYERS = {
     "files": "files files.lines files.json_lines files.tables files.corpus files.input_spec "
     "files.system_names files.inputs files.run_lines files.run_file files.score_files",
     "comparing runs": "comparison comparison.systems comparison.outcome comparison.segments",
-    "meta-evaluation": "metaeval metaeval.arrays metaeval.layout "
-    "metaeval.ratings metaeval.marot metaeval.runs metaeval.export metaeval.correlation "
-    "metaeval.ties metaeval.system_level metaeval.matrices metaeval.measures metaeval.meta_score "
+    "meta-evaluation": "metaeval metaeval.arrays metaeval.references metaeval.layout "
+    "metaeval.metric_files metaeval.placing metaeval.placed_runs metaeval.ratings "
+    "metaeval.marot metaeval.runs metaeval.export metaeval.correlation metaeval.ties "
+    "metaeval.system_level metaeval.matrices metaeval.measures metaeval.meta_score "
     "metaeval.span_agreement metaeval.distributions metaeval.human_spans metaeval.marot_gold "
     "metaeval.loading metaeval.resampling metaeval.exchanged_ties metaeval.permutation "
     "metaeval.ranking metaeval.selection metaeval.raters metaeval.tables metaeval.reports "
@@ -61,9 +62,9 @@ LAYERS = {
     "the Space": "hub hub.space hub.wheel hub.folder hub.push hub.page hub.visit hub.app",
     "the command line": "cli.exits cli.terminal cli.sacrebleu_options cli.options cli.columns "
     "cli.resampling cli.test_sets cli.overlap cli.printing cli.output cli.forecast cli.given "
-    "cli.findings cli.rated cli.rate cli.score cli.prompts cli.local cli.register cli.tables "
-    "cli.compare_output cli.compare cli.hub cli.export cli.meta_eval_options "
-    "cli.meta_eval cli cli.__main__",
+    "cli.findings cli.rated cli.error_filters cli.rate cli.score cli.prompts cli.local "
+    "cli.register cli.tables cli.compare_output cli.compare cli.hub cli.export "
+    "cli.meta_eval_options cli.meta_eval cli cli.__main__",
     "the evaluate face": "metric_inputs metric_options mmad",
 }
 PLACE = {name: place for place, name in enumerate(" ".join(LAYERS.values()).split())}

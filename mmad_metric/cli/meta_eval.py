@@ -54,11 +54,11 @@ def _load(options: argparse.Namespace, runs: Sequence[str]) -> Loaded:
             options.exclude,
             options.raters,  # people rated the references too
             options.metrics,
+            tuple(options.reference),
         )
     )
-    for data in loaded.sets.values():
-        for note in data.notes:
-            tell(note)
+    for note in loaded.notes:
+        tell(note)
     return loaded
 
 

@@ -54,8 +54,8 @@ def _data(group: argparse._ArgumentGroup) -> None:
         nargs="+",
         default=[],
         metavar="DIR",
-        help="more score files: NAME_LP.seg.score and .sys.score, or mt-metrics-eval's names; "
-        "they take the place of metrics of the same name",
+        help="more score files: NAME_LP.seg.score and .sys.score, or mt-metrics-eval's names in "
+        "LP/ or metric-scores/LP/; they take the place of metrics of the same name",
     )
     add("--runs", nargs="+", default=[], metavar="[NAME=]RUN", help="run files of mmad")
     add("--metrics", type=_names, metavar="NAME[,…]", help="only these metrics")
@@ -67,12 +67,20 @@ def _data(group: argparse._ArgumentGroup) -> None:
         "stands for the pair",
     )
     add(
+        "--reference",
+        type=_names,
+        metavar="NAME|LP=NAME[,…]",
+        default=[],
+        help="the standard reference, which is no system (default: mt-metrics-eval's for WMT21 to "
+        "WMT23, he-en refB; else the first)",
+    )
+    add(
         "--exclude",
         type=_names,
         metavar="SYSTEM[,…]",
         default=[],
         help="systems to leave out, beside those that WMT23 leaves out: synthetic_ref and the "
-        "first reference",
+        "standard reference",
     )
     add(
         "--meta-set",

@@ -116,8 +116,9 @@ def _columns(path: str) -> tuple[list[bytes], list[Score]]:
     data = _content(path)
     fields = data.split()
     lines = data.count(b"\n") + (0 if data.endswith(b"\n") or not data else 1)
-    if len(fields) == 2 * lines:
-        values = fields[1::2]
+    values = fields[1::2]
+    # What else float() understands, 1_0 for ten, is no number of other tools.
+    if len(fields) == 2 * lines and b"_" not in b"".join(values):
         try:
             scores: list[Score]
             if _NONE in values:
@@ -140,7 +141,7 @@ def _columns_by_line(path: str) -> tuple[list[bytes], list[Score]]:
     for number, line in enumerate(file.lines(), 1):
         try:
             name, value = line.encode("utf-8").split()
-            score = None if value == _NONE else float(value)
+            score = None if value == _NONE else _float(value)
         except ValueError:
             raise _not_a_score(file.name, number, line) from None
         if score is not None and not math.isfinite(score):
@@ -148,6 +149,12 @@ def _columns_by_line(path: str) -> tuple[list[bytes], list[Score]]:
         names.append(name)
         scores.append(score)
     return names, scores
+
+
+def _float(value: bytes) -> float:
+    if b"_" in value:
+        raise ValueError("digits grouped by underscores")
+    return float(value)
 
 
 def _not_a_score(file: str, number: int, line: str) -> InputError:

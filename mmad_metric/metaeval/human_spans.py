@@ -64,16 +64,20 @@ def read_human_spans(data: EvalSet, gold: str = "mqm") -> HumanSpans:
 
 
 def compared_segments(run: RunRatings, human: HumanSpans, systems: Sequence[str]) -> list[Compared]:
-    """Every scored segment of the run that people rated, once a rater."""
+    """Every scored segment of the run that people rated, once a rater and rating of the run."""
     found = []
     for system in systems:
         for row, rated in run.ratings.get(system, {}).items():
-            if rated.score is None:
-                continue
             raters = human.of_segment(system, row)
             found += [
-                Compared(human.lengths[system][row], errors, rated.errors, 1 / len(raters))
+                Compared(
+                    human.lengths[system][row],
+                    errors,
+                    reading,
+                    1 / (len(raters) * len(rated.readings)),
+                )
                 for errors in raters
+                for reading in rated.readings
             ]
     return found
 
@@ -125,9 +129,11 @@ def _values(agreement: Agreement) -> dict[str, float | None]:
 def _distribution(
     run: RunRatings, data: EvalSet, systems: Sequence[str]
 ) -> dict[str, float | None]:
-    """Distances of the scores of the segments that both sides scored."""
+    """Distances of the scores of the segments that both sides scored; None without any."""
     scores = run.scores(data.n_segments)
     kept = [system for system in systems if system in scores]
+    if not kept:
+        return {"earth_mover": None, "kolmogorov_smirnov": None}
     human, metric = (
         np.concatenate([to_array(side[system]) for system in kept])
         for side in (data.gold_segment, scores)

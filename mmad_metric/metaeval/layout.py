@@ -1,15 +1,13 @@
-"""The folder layout of mt-metrics-eval (v2): what is known of a language pair, and where the
-score files of metrics lie.
+"""The folder layout of mt-metrics-eval (v2): what is known of a language pair besides metrics.
 
 Read are `human-scores/LP.GOLD.{seg,sys}.score`, `documents/LP.docs`, `sources/LP.txt`,
-`references/LP.NAME.txt`, `system-outputs/LP/SYSTEM.txt` and
-`metric-scores/LP/NAME-REF.{seg,sys}.score`.
+`references/LP.NAME.txt` and `system-outputs/LP/SYSTEM.txt`.
 """
 
 from __future__ import annotations
 
 import os
-import re
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from mmad_metric.errors import InputError
@@ -22,11 +20,7 @@ from mmad_metric.files.score_files import (
     read_segment_scores,
     read_system_scores,
 )
-
-# What a score file's name ends in: the source alone, one or several references.
-_REFERENCE = re.compile(r"-(src|all|(?:ref[A-Z]|synthetic_ref)(?:\.(?:ref[A-Z]|synthetic_ref))*)$")
-_PAIR = re.compile(r"_[a-z]{2,3}-[a-z]{2,3}$")  # a name that speaks of one pair
-_PREFERRED = ("src", "refA")  # of several files of one metric
+from mmad_metric.metaeval.references import standard_reference
 
 
 @dataclass(frozen=True, eq=False)
@@ -35,8 +29,8 @@ class EvalSet:
 
     documents, domains: of each segment, () where the folder has no document file;
     gold_segment: scores by system, one a segment of the test set; gold_system: by system;
-    references: names of the human translations that serve as references; notes: what people
-    should be told about the data.
+    references: names of the human translations that serve as references; standard: the one of
+    them that is no system, if any; notes: what people should be told about the data.
     """
 
     folder: str
@@ -46,11 +40,19 @@ class EvalSet:
     gold_segment: dict[str, list[Score]]
     gold_system: dict[str, Score]
     references: tuple[str, ...]
+    standard: str | None = None
     notes: tuple[str, ...] = ()
 
     @property
     def n_segments(self) -> int:
-        return len(next(iter(self.gold_segment.values())))
+        """Raises InputError where the folder has neither human scores nor sources."""
+        for row in self.gold_segment.values():
+            return len(row)
+        return len(self.texts()[0])
+
+    def systems(self) -> list[str]:
+        """The systems with human scores, else those with translations; [] if neither is there."""
+        return list(self.gold_segment) or self._with_outputs()
 
     def sources(self) -> list[str] | None:
         """The source of each segment; None where the folder has none."""
@@ -67,47 +69,58 @@ class EvalSet:
         sources = self.sources()
         if sources is None:
             raise InputError(f"{readable(self.folder)}: no sources/{self.lp}.txt")
+        return sources, {system: self.output(system) or [] for system in self._with_outputs()}
+
+    def _with_outputs(self) -> list[str]:
         here = os.path.join(self.folder, "system-outputs", self.lp)
         names = sorted(os.listdir(here)) if os.path.isdir(here) else []
-        systems = [name.removesuffix(".txt") for name in names if name.endswith(".txt")]
-        return sources, {system: self.output(system) or [] for system in systems}
+        return [name.removesuffix(".txt") for name in names if name.endswith(".txt")]
 
 
-@dataclass(frozen=True, slots=True)
-class ScoreFiles:
-    """A metric's files for one language pair; either may be missing, not both."""
+def read_eval_set(folder: str, lp: str, gold: str = "mqm", reference: str | None = None) -> EvalSet:
+    """reference: the standard one, by name; None: the usual one (`references`).
 
-    metric: str
-    segment: str | None
-    system: str | None
-
-
-def read_eval_set(folder: str, lp: str, gold: str = "mqm") -> EvalSet:
-    """Raises InputError naming the file that is missing or wrong, and what was expected."""
+    Raises InputError naming the file that is missing or wrong, and what was expected.
+    """
     stem = os.path.join(folder, "human-scores", f"{lp}.{gold}")
     if not os.path.isdir(os.path.join(folder, "human-scores")):
         raise InputError(f"{readable(folder)}: no folder human-scores, so not mt-metrics-eval data")
     segment = read_segment_scores(stem + SEGMENT_ENDING)
     if not segment:
         raise InputError(f"{readable(stem + SEGMENT_ENDING)}: is empty")
-    system: dict[str, Score] = {}
-    if os.path.exists(stem + SYSTEM_ENDING):
-        system = read_system_scores(stem + SYSTEM_ENDING)
-    data = read_folder(folder, lp)
+    data = read_folder(folder, lp, reference)
     _check_lengths(stem + SEGMENT_ENDING, segment, len(data.documents) or None)
-    return replace(data, gold_segment=segment, gold_system=system)
+    data = replace(data, gold_segment=segment)
+    if not os.path.exists(stem + SYSTEM_ENDING):
+        return data
+    system = read_system_scores(stem + SYSTEM_ENDING)
+    return replace(data, gold_system=system, notes=tuple(_gaps(stem, segment, system)))
 
 
-def read_folder(folder: str, lp: str) -> EvalSet:
+def read_folder(folder: str, lp: str, reference: str | None = None) -> EvalSet:
     """What the folder knows of the pair besides human scores."""
     documents, domains = _documents(os.path.join(folder, "documents", f"{lp}.docs"))
-    return EvalSet(folder, lp, documents, domains, {}, {}, _references(folder, lp))
+    references = _references(folder, lp)
+    standard = standard_reference(folder, lp, references, reference)
+    return EvalSet(folder, lp, documents, domains, {}, {}, references, standard)
 
 
-def metric_files(folder: str, lp: str) -> dict[str, ScoreFiles]:
-    """The metrics of the data folder itself, by name; {} where it has none for the pair."""
-    here = os.path.join(folder, "metric-scores", lp)
-    return _best(here, "") if os.path.isdir(here) else {}
+def _gaps(
+    stem: str, segment: Mapping[str, Sequence[Score]], system: Mapping[str, Score]
+) -> Iterator[str]:
+    """What to tell where the files of segment and system scores have other systems."""
+    rated = [name for name, row in segment.items() if any(each is not None for each in row)]
+    if means := [name for name in rated if system.get(name) is None]:
+        yield (
+            f"{readable(stem + SYSTEM_ENDING)}: no score for {', '.join(means)}; the mean of the "
+            "rated segments stands for it"
+        )
+    known = [name for name, score in system.items() if score is not None]
+    if gone := [name for name in known if name not in rated]:
+        yield (
+            f"{readable(stem + SEGMENT_ENDING)}: no scores for {', '.join(gone)}, which has one in "
+            f"{readable(os.path.basename(stem) + SYSTEM_ENDING)}; left out"
+        )
 
 
 def rating_files(folder: str, lp: str, gold: str = "mqm") -> dict[str, str]:
@@ -132,28 +145,6 @@ def pairs_with_gold(folder: str) -> list[str]:
     return sorted({name.partition(".")[0] for name in names})
 
 
-def score_files(folder: str, lp: str, *, only_pair: bool) -> dict[str, ScoreFiles]:
-    """The metrics of any folder of score files, by name.
-
-    Understood are `NAME_LP.seg.score`, and mt-metrics-eval's `NAME-REF.seg.score` in a folder
-    `LP` or, where one pair alone is asked for (only_pair), in the folder itself.
-    """
-    if not os.path.isdir(folder):
-        raise InputError(f"{readable(folder)}: no such folder of score files")
-    found: dict[str, ScoreFiles] = {}
-    if os.path.isdir(os.path.join(folder, lp)):
-        found |= _best(os.path.join(folder, lp), "")
-    found |= _best(folder, f"_{lp}")
-    if not found and only_pair:
-        found = {name: each for name, each in _best(folder, "").items() if not _PAIR.search(name)}
-    if not found:
-        raise InputError(
-            f"{readable(folder)}: no score file for {lp}; expected NAME_{lp}{SEGMENT_ENDING} "
-            f"(and {SYSTEM_ENDING}), or {lp}/NAME-REF{SEGMENT_ENDING}"
-        )
-    return found
-
-
 def text_lines(path: str) -> list[str]:
     """The lines of a text that others count in characters: LF ends a line, a byte-order mark at
     the start of the file stays in its line, for human offsets count it."""
@@ -163,26 +154,6 @@ def text_lines(path: str) -> list[str]:
         if raw.read(3) == b"\xef\xbb\xbf" and lines:
             lines[0] = "\ufeff" + lines[0]
     return lines
-
-
-def _best(folder: str, ending: str) -> dict[str, ScoreFiles]:
-    """Per metric the file made from the source alone, else with the first reference."""
-    variants: dict[str, dict[str, dict[str, str]]] = {}
-    for name in sorted(os.listdir(folder)):
-        for kind in (SEGMENT_ENDING, SYSTEM_ENDING):
-            if name.endswith(ending + kind):
-                stem = name.removesuffix(ending + kind)
-                match = _REFERENCE.search(stem)
-                metric = stem[: match.start()] if match else stem
-                reference = match.group(1) if match else "src"
-                by_reference = variants.setdefault(metric, {})
-                by_reference.setdefault(reference, {})[kind] = os.path.join(folder, name)
-    found = {}
-    for metric, by_reference in variants.items():
-        chosen = next((each for each in _PREFERRED if each in by_reference), min(by_reference))
-        files = by_reference[chosen]
-        found[metric] = ScoreFiles(metric, files.get(SEGMENT_ENDING), files.get(SYSTEM_ENDING))
-    return found
 
 
 def _documents(path: str) -> tuple[tuple[str, ...], tuple[str, ...]]:

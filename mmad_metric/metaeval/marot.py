@@ -3,7 +3,8 @@
 The erroneous words stand between `<v>` and `</v>` in the target, or in the source. No quoting:
 a quote is a character like any other. The columns are told by the header, never by their number:
 files with and without a document's segment number are about, and a header that does not fit its
-rows must not shift them.
+rows must not shift them. The format has no way to write a `<v>` that is part of a text: which tags
+are marks is told by the text itself, where that is known (`against_texts`).
 """
 
 from __future__ import annotations
@@ -11,11 +12,12 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from mmad_metric.errors import InputError
 from mmad_metric.files.lines import TextFile
 from mmad_metric.labels import parse_category, parse_severity
+from mmad_metric.metaeval.placing import shift
 from mmad_metric.mqm import MQMError, Placement, Side
 from mmad_metric.scoring import WeightScheme, mean
 
@@ -23,6 +25,7 @@ COLUMNS = ("system", "doc", "docSegId", "globalSegId", "rater", "source", "targe
            "severity")  # fmt: skip
 UNCLOSED = "unclosed_span"
 SEVERAL = "several_spans"
+TAGS_IN_TEXT = "tags_in_text"  # which tags are marks cannot be told
 OTHER_TEXT = "other_text"  # the annotated text is not the system's
 # Other spellings of the columns, by ours.
 _ALIASES = {
@@ -35,9 +38,20 @@ _ATTENTION = "hotw"  # rows that test the raters, planted errors: nobody's trans
 
 
 @dataclass(frozen=True, slots=True)
+class Marked:
+    """A text whose marks were read. text: without them; span: the marked stretch, code points,
+    half-open, None where nothing is marked or the marks make no sense; flags: what is odd."""
+
+    text: str
+    span: tuple[int, int] | None = None
+    flags: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class Annotated:
     """One row. error: None where the rater found none; source, target: without the tags;
-    segment: the global number, from 1 in WMT's files; flags: what is odd about the row."""
+    segment: the global number, from 1 in WMT's files; flags: what is odd about the row; raw: source
+    and target as they stand there."""
 
     line: int
     system: str
@@ -48,10 +62,12 @@ class Annotated:
     target: str
     error: MQMError | None
     flags: tuple[str, ...] = ()
+    raw: tuple[str, str] = ("", "")
 
 
 def read_marot(path: str) -> Iterator[Annotated]:
-    """The rows, streamed; rows that test the raters' attention are left out.
+    """The rows, streamed. Left out are rows that test the raters' attention, and those without
+    rater, category and severity, which tell about a segment and rate nothing.
 
     Raises InputError with file and line for a missing column, a row that does not have as many
     fields as the header, and a segment that is no number.
@@ -68,6 +84,8 @@ def read_marot(path: str) -> Iterator[Annotated]:
             )
         row = {name: fields[place] for name, place in places.items()}
         if row["severity"].strip().casefold().startswith(_ATTENTION):
+            continue
+        if not any(row[name].strip() for name in ("rater", "category", "severity")):
             continue
         try:
             yield _annotated(number, row)
@@ -97,84 +115,157 @@ def _annotated(number: int, row: Mapping[str, str]) -> Annotated:
         segment = int(row["globalSegId"])
     except ValueError:
         raise InputError(f"the segment is {row['globalSegId']!r}, not a number") from None
-    source, in_source, source_flags = _untagged(row["source"])
-    target, in_target, target_flags = _untagged(row["target"])
-    flags = (*source_flags, *target_flags)
-    error = _error(row, (source, in_source), (target, in_target))
+    raw = row["source"], row["target"]
+    source, target = map(marked, raw)
+    error = _label(row)
     return Annotated(
-        number, row["system"], row.get("doc", ""), segment, row["rater"], source, target, error,
-        flags,
-    )  # fmt: skip
+        number,
+        row["system"],
+        row.get("doc", ""),
+        segment,
+        row["rater"],
+        source.text,
+        target.text,
+        None if error is None else _at(error, source, target),
+        (*source.flags, *target.flags),
+        raw,
+    )
 
 
-def _error(
-    row: Mapping[str, str],
-    source: tuple[str, tuple[int, int] | None],
-    target: tuple[str, tuple[int, int] | None],
-) -> MQMError | None:
+def _label(row: Mapping[str, str]) -> MQMError | None:
+    """What the row says about its error, without a place; None where it says that there is none."""
     category = parse_category(row["category"])
     said = row["severity"].strip().casefold().replace("-", " ").replace("_", " ")
     if category is None or said == "no error":
         return None
     severity = parse_severity(row["severity"])
-    # Marked in the target, else in the source; an error marked nowhere is kept without place.
-    side, (text, span) = (
-        (Side.SOURCE, source) if target[1] is None and source[1] else (Side.TRANSLATION, target)
-    )
-    words = text[span[0] : span[1]] if span else ""
     return MQMError(
-        words,
+        "",
         category[0],
         severity[0],
-        side,
-        span[0] if span else None,
-        span[1] if span else None,
-        Placement.EXACT if span else Placement.UNPLACED,
+        Side.TRANSLATION,
+        None,
+        None,
+        Placement.UNPLACED,
         raw_category=category[1],
         raw_severity=severity[1],
         flags=(*category[2], *severity[2]),
     )
 
 
-def _untagged(text: str) -> tuple[str, tuple[int, int] | None, tuple[str, ...]]:
-    """The text without tags, its first marked stretch, and what is odd about the marks.
+def _at(error: MQMError, source: Marked, target: Marked) -> MQMError:
+    """The error where it is marked: in the target, else in the source, else nowhere."""
+    in_source = target.span is None and source.span is not None
+    side, text = (Side.SOURCE, source) if in_source else (Side.TRANSLATION, target)
+    if text.span is None:
+        return replace(
+            error, text="", side=side, start=None, end=None, placement=Placement.UNPLACED
+        )
+    start, end = text.span
+    return replace(
+        error,
+        text=text.text[start:end],
+        side=side,
+        start=start,
+        end=end,
+        placement=Placement.EXACT,
+    )
 
-    A stretch that is opened and never closed has no end: it is flagged and has no place.
+
+def marked(raw: str) -> Marked:
+    """The text of a field alone, its first marked stretch, and what is odd about the marks.
+
+    A stretch that is opened and never closed has no end: it is flagged and has no place. So does
+    one that is opened twice: one of the tags is text, or belongs to another error.
     """
     parts: list[str] = []
     length = end = 0
     opened: int | None = None
+    nested = False
     spans: list[tuple[int, int]] = []
-    for tag in _TAG.finditer(text):
-        parts.append(text[end : tag.start()])
+    for tag in _TAG.finditer(raw):
+        parts.append(raw[end : tag.start()])
         length += len(parts[-1])
         end = tag.end()
         if tag.group() == "<v>":
+            nested |= opened is not None
             opened = length if opened is None else opened
         elif opened is not None:
             spans.append((opened, length))
             opened = None
     flags = (UNCLOSED,) if opened is not None else ()
-    if len(spans) > 1:
+    if nested:
+        flags, spans = (*flags, TAGS_IN_TEXT), []
+    elif len(spans) > 1:
         flags = (*flags, SEVERAL)
-    return "".join([*parts, text[end:]]), spans[0] if spans else None, flags
+    return Marked("".join([*parts, raw[end:]]), spans[0] if spans else None, flags)
 
 
-def against_output(row: Annotated, output: str) -> Annotated:
-    """The row as it stands to the system's own text: where people annotated another one (an edit
-    of it, say), the error keeps its words but not its place, and the row is flagged."""
-    if row.target == output:
-        return row
+def marked_in(raw: str, text: str, *, edges: bool = False) -> Marked | None:
+    """The same where the text that is annotated is known; None where the field has another one.
+    edges: white space around the texts makes no difference.
+
+    Tags of the text itself are no marks: a mark is a pair of tags without which the field is the
+    text. Where several pairs would do, the place is not known, and that is flagged.
+    """
+    if not _TAG.search(text):
+        found = marked(raw)
+        by = shift(found.text, text, edges=edges)
+        return None if by is None else Marked(text, _within(found.span, by, text), found.flags)
+    tags = list(_TAG.finditer(raw))
+    spans = set()
+    for first, opening in enumerate(tags):
+        for closing in tags[first + 1 :]:
+            if (opening.group(), closing.group()) != ("<v>", "</v>"):
+                continue
+            inside = raw[opening.end() : closing.start()]
+            bare = raw[: opening.start()] + inside + raw[closing.end() :]
+            by = shift(bare, text, edges=edges)
+            if by is not None:
+                spans.add(_within((opening.start(), opening.start() + len(inside)), by, text))
+    if len(spans) == 1:
+        return Marked(text, spans.pop())
+    if spans:
+        return Marked(text, flags=(TAGS_IN_TEXT,))
+    return None if shift(raw, text, edges=edges) is None else Marked(text)
+
+
+def _within(span: tuple[int, int] | None, by: int, text: str) -> tuple[int, int] | None:
+    """The span moved, and cut where it leaves the text."""
+    if span is None:
+        return None
+    start, end = (min(max(each + by, 0), len(text)) for each in span)
+    return start, end
+
+
+def against_texts(row: Annotated, source: str, output: str) -> Annotated:
+    """The row as it stands to the test set's source and the system's own translation: offsets are
+    those into them. Where people annotated another translation (an edit of it, say), the error
+    keeps its words but not its place, and the row is flagged.
+
+    Raises InputError for another source.
+    """
+    in_source = marked_in(row.raw[0], source, edges=True)
+    if in_source is None:
+        raise InputError(f"its source is another one: {row.source[:60]!r}")
+    in_target = marked_in(row.raw[1], output)
+    flags = (*in_source.flags, *(in_target or marked(row.raw[1])).flags)
     error = row.error
-    if error is not None and error.side is Side.TRANSLATION and error.start is not None:
-        error = MQMError(
-            error.text, error.category, error.severity, error.side, None, None,
-            Placement.UNPLACED, None, error.raw_category, error.raw_severity, error.flags,
-        )  # fmt: skip
-    return Annotated(
-        row.line, row.system, row.doc, row.segment, row.rater, row.source, row.target, error,
-        (*row.flags, OTHER_TEXT),
-    )  # fmt: skip
+    if in_target is None:
+        flags = (*flags, OTHER_TEXT)
+    if error is not None and in_target is not None:
+        error = _at(error, in_source, in_target)
+    elif error is not None and error.side is Side.SOURCE:
+        error = _at(error, in_source, Marked(row.target))
+    elif error is not None:
+        error = replace(error, start=None, end=None, placement=Placement.UNPLACED)
+    target = row.target if in_target is None else output
+    return replace(row, source=source, target=target, error=error, flags=flags)
+
+
+def has_tags(text: str) -> bool:
+    """Whether a text holds what the format takes for a mark."""
+    return _TAG.search(text) is not None
 
 
 def scores(rows: Iterable[Annotated], scheme: WeightScheme) -> dict[tuple[str, int], float]:

@@ -15,10 +15,11 @@ import numpy as np
 from mmad_metric.errors import InputError
 from mmad_metric.files.score_files import Score, read_segment_scores, read_system_scores
 from mmad_metric.metaeval.arrays import Floats, Ints, to_array
-from mmad_metric.metaeval.layout import EvalSet, ScoreFiles
+from mmad_metric.metaeval.layout import EvalSet
+from mmad_metric.metaeval.metric_files import ScoreFiles
+from mmad_metric.metaeval.references import OUTLIERS
 from mmad_metric.metaeval.ties import PairOrder
 
-OUTLIERS = ("synthetic_ref",)  # WMT23, en-de and zh-en
 MIN_SYSTEMS = 2
 
 
@@ -27,7 +28,8 @@ class Gold:
     """Human scores of one language pair, higher is better.
 
     segment: systems by items, NaN where nobody rated; system: one a system; items: the row of
-    each item in the test set; documents: of each item, numbered from 0, () if unknown.
+    each item in the test set; documents: of each item, numbered from 0, None if unknown; left_out:
+    systems that people rated and that are none here.
     """
 
     lp: str
@@ -36,6 +38,7 @@ class Gold:
     segment: Floats
     system: Floats
     documents: Ints | None
+    left_out: tuple[str, ...] = ()
 
     @cached_property
     def order(self) -> PairOrder:
@@ -52,6 +55,7 @@ class Gold:
             self.segment[chosen],
             self.system[chosen],
             self.documents,
+            self.left_out,
         )
 
 
@@ -81,22 +85,22 @@ class MetricScores:
 def left_out(data: EvalSet) -> frozenset[str]:
     """The outlier systems of WMT23, and the standard reference, which metrics may have seen.
 
-    The standard reference is the first by name. A pair with a second one scores it as a system.
+    Other references of the pair are scored as systems.
     """
-    references = sorted(name for name in data.references if name not in OUTLIERS)
-    return frozenset((*OUTLIERS, *references[:1]))
+    return frozenset(OUTLIERS if data.standard is None else (*OUTLIERS, data.standard))
 
 
 def gold_matrix(data: EvalSet, excluded: Collection[str] | None = None) -> Gold:
     """excluded: names of systems to leave out; None: the shared task's (`left_out`).
 
-    A system without any gold score is no system here. Without a gold system file the means over
-    the rated segments are the system scores. Raises InputError where fewer than two are left.
+    A system without any gold score of a segment is no system here. Where the gold system file has
+    no score for one, or there is no such file, the mean over its rated segments is its score.
+    Raises InputError where fewer than two are left.
     """
     excluded = left_out(data) if excluded is None else excluded
     rows = {
         name: to_array(data.gold_segment[name])
-        for name in (data.gold_system or data.gold_segment)
+        for name in dict.fromkeys((*data.gold_system, *data.gold_segment))
         if name in data.gold_segment and name not in excluded
     }
     rows = {name: row for name, row in rows.items() if not np.isnan(row).all()}
@@ -110,7 +114,9 @@ def gold_matrix(data: EvalSet, excluded: Collection[str] | None = None) -> Gold:
     segment = matrix[:, items]
     given = to_array([data.gold_system.get(name) for name in rows])
     system = np.where(np.isnan(given), np.nanmean(segment, axis=1), given)
-    return Gold(data.lp, tuple(rows), items, segment, system, _document_numbers(data, items))
+    documents = _document_numbers(data, items)
+    left = tuple(sorted(name for name in data.gold_segment if name in excluded))
+    return Gold(data.lp, tuple(rows), items, segment, system, documents, left)
 
 
 def metric_matrix(files: ScoreFiles, gold: Gold, n_segments: int) -> MetricScores:

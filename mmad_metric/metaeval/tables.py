@@ -34,18 +34,34 @@ class Table:
 
 
 def json_values(table: Table) -> dict[str, Any]:
-    """`{"lps", "measures", "metrics": [{"metric", "rank", "meta", "tasks", "by_lp", …}]}`, numbers
-    rounded to the table's width, null where a measure is not defined.
+    """`{"lps", "data", "measures", "metrics": [{"metric", "rank", "meta", "tasks", "by_lp", …}]}`,
+    numbers rounded to the table's width, null where a measure is not defined.
 
     rank: 1 for the best; with significance, that of the metric's cluster, null without one.
     """
     return {
         "lps": list(table.lps),
+        "data": _sizes(table),
         "measures": [measure.name for measure in table.measures],
         "metrics": [
             _metric_values(table, result, position)
             for position, result in enumerate(table.results, 1)
         ],
+    }
+
+
+def _sizes(table: Table) -> dict[str, dict[str, Any]]:
+    """How much gold each language pair has: the same for all metrics."""
+    pairs = {lp: pair for each in table.results for lp, pair in each.by_lp.items()}
+    return {
+        lp: {
+            "n_systems": pairs[lp].n_systems,
+            "n_segments": pairs[lp].n_segments,
+            "n_cells": pairs[lp].n_cells,
+            "left_out": list(pairs[lp].left_out),
+        }
+        for lp in table.lps
+        if lp in pairs
     }
 
 
@@ -87,9 +103,16 @@ def _rank(table: Table, result: MetricResult, position: int) -> int | None:
 
 
 def text_table(table: Table) -> str:
-    """A metric a line: rank, name, meta score; then a block a language pair, and one over all."""
+    """What the table is over, a line a language pair; then a metric a line: rank, name, meta score,
+    a block over all pairs and one for each."""
+    heads = [
+        f"{lp}: {size['n_systems']} systems, {size['n_segments']} segments, {size['n_cells']} "
+        "translations with gold"
+        + (f"; left out: {', '.join(size['left_out'])}" if size["left_out"] else "")
+        for lp, size in _sizes(table).items()
+    ]
     rows = _rows(table, table_number(table.width))
-    return "\n".join([aligned(rows, left=1), *_notes(table)])
+    return "\n".join([*heads, "", aligned(rows, left=1), *_notes(table)])
 
 
 def aligned(rows: Sequence[Sequence[str]], *, left: int = 0) -> str:

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
+from mmad_metric.mqm import Provenance
 from tests.cli.conftest import Mmad
 from tests.metaeval.made_runs import error, rated, write_run
 from tests.metaeval.tiny import lines, seg_score, write_folder
@@ -45,6 +47,14 @@ def test_runs_and_score_files_stand_in_one_table_best_first(mmad: Mmad, data: Pa
     assert ran.status == 0, ran.err
     found = json.loads(ran.out)
     assert found["lps"] == ["en-de"]
+    assert found["data"] == {
+        "en-de": {
+            "n_systems": 3,
+            "n_segments": 3,
+            "n_cells": 9,
+            "left_out": ["refA", "synthetic_ref"],
+        }
+    }
     assert [each["metric"] for each in found["metrics"]] == ["Good", "careful", "careless"]
     careful = found["metrics"][1]
     # Systems 0, 0 and -3.75 beside gold -2, -8/3 and -32/3: two of three pairs agree.
@@ -55,8 +65,11 @@ def test_runs_and_score_files_stand_in_one_table_best_first(mmad: Mmad, data: Pa
 
 def test_text_has_a_line_a_metric_and_latex_is_a_tabular(mmad: Mmad, data: Path):
     text = mmad(*BASE, *RUNS, "-f", "text").out.splitlines()
-    assert text[1].split()[:3] == ["rank", "metric", "meta"]
-    assert [line.split()[1] for line in text[2:5]] == ["Good", "careful", "careless"]
+    assert text[0] == (
+        "en-de: 3 systems, 3 segments, 9 translations with gold; left out: refA, synthetic_ref"
+    )
+    assert text[3].split()[:3] == ["rank", "metric", "meta"]
+    assert [line.split()[1] for line in text[4:7]] == ["Good", "careful", "careless"]
     latex = mmad(*BASE, *RUNS, "-f", "latex").out
     assert latex.startswith("\\begin{tabular}{rlrrrrr}\n\\toprule")
     assert "\\midrule\n1 & Good & " in latex
@@ -120,7 +133,7 @@ def test_a_tsv_of_wmt_serves_as_gold(mmad: Mmad, data: Path):
     lines(data.parent / "mqm_en-de.tsv", [header, *rows[:-1], rows[-1].replace(" 1\t", " one\t")])
     ran = mmad(*BASE, *RUNS, "--spans", "--gold", "mqm_{lp}.tsv")
     assert ran.status == 1
-    assert "line 7: its source is not that of segment 2" in ran.err
+    assert "line 7: segment 2 of sources/en-de.txt: its source is another one" in ran.err
     lines(data.parent / "mqm_en-de.tsv", [header, *rows[:-1], rows[-1].replace("> 1", "> one")])
     ran = mmad(*BASE, *RUNS, "--spans", "--gold", "mqm_{lp}.tsv")
     assert ran.status == 0, ran.err
@@ -209,6 +222,77 @@ def test_export_writes_files_that_meta_eval_reads_back(mmad: Mmad, data: Path):
     exported = json.loads(mmad(*BASE, "--scores", "out").out)["metrics"]
     assert exported[1] == direct[1]
     assert {**exported[2], "metric": "careless"} == direct[2]
+
+
+def test_what_is_exported_for_mt_metrics_eval_is_read_back_from_where_it_was_written(
+    mmad: Mmad, data: Path
+):
+    paths = mmad("export", "my-refA=careful_en-de.jsonl", "-o", "out", "--mtme").out.splitlines()
+    assert paths[0] == "out/metric-scores/en-de/my-refA-src.seg.score"
+    found = json.loads(mmad(*BASE, "--scores", "out").out)["metrics"]
+    direct = json.loads(mmad(*BASE, "--runs", "my-refA=careful_en-de.jsonl").out)["metrics"]
+    assert found == direct
+
+
+def test_the_standard_reference_can_be_named(mmad: Mmad, data: Path):
+    lines(data / "references" / "en-de.refB.txt", ["x"] * 4)
+    gold = (data / "human-scores" / "en-de.mqm.seg.score").read_text("utf-8")
+    lines(data / "human-scores" / "en-de.mqm.seg.score",
+          [*gold.splitlines(), *("refB\t-1",) * 4])  # fmt: skip
+    for choice, kept in (((), "refB"), (("--reference", "en-de=refB"), "refA")):
+        ran = mmad(*BASE, "-f", "text", *choice)
+        assert ran.out.startswith("en-de: 4 systems, "), ran.err
+        assert f"no score for {kept}" in ran.err or kept == "refA"
+    ran = mmad(*BASE, "--reference", "refC")
+    assert (ran.status, ran.out) == (1, "")
+    assert "no reference 'refC' for en-de; there is refA, refB, synthetic_ref" in ran.err
+
+
+def test_export_filters_errors_by_how_they_came_to_be(mmad: Mmad, data: Path):
+    def made(support, *, disputed):
+        how = Provenance(("annotate.fluency",), disputed, 1, (), "kept", support, 4)
+        return replace(error("alpha", 0), provenance=how)
+
+    errors = (made(1, disputed=True), made(2, disputed=False), made(4, disputed=True))
+    write_run(data.parent / "m_en-de.jsonl", [rated("A", 0, "source 0", "alpha 0", errors)])
+    kept = {
+        (): -3.0,
+        ("--min-support", "0.5"): -2.0,
+        ("--disputed-only",): -2.0,
+        ("--undisputed-only",): -1.0,
+        ("--disputed-only", "--min-support", "0.5"): -1.0,
+        ("--raised-by", "annotate,judge"): -3.0,
+        ("--raised-by", "judge"): 0.0,
+    }
+    for options, score in kept.items():
+        ran = mmad("export", "m_en-de.jsonl", "-o", "out", *options)
+        assert ran.status == 0, ran.err
+        assert (data.parent / "out/m_en-de.seg.score").read_text("utf-8") == f"A\t{score}\n"
+        assert ("of 3 errors kept" in ran.err) == bool(options)
+    assert mmad("export", "m_en-de.jsonl", "-o", "out", "--min-support", "50").status == 1
+    both = ("--disputed-only", "--undisputed-only")
+    assert mmad("export", "m_en-de.jsonl", "-o", "out", *both).status == 2
+
+
+def test_export_of_a_part_stands_in_the_test_set_and_says_what_a_tsv_cannot(mmad: Mmad, data: Path):
+    lines(data / "system-outputs" / "en-de" / "A.txt", ["alpha 0", "a <v> 1", "alpha 2", "alpha 3"])
+    write_run(
+        data.parent / "m_en-de.jsonl", [rated("A", 0, "source 1", "a <v> 1", (error("1", 6),))]
+    )
+    ran = mmad("export", "m_en-de.jsonl", "-o", "out", "--data", "data", "--to", "scores,marot")
+    assert ran.status == 0, ran.err
+    assert "m_en-de.jsonl: 1 texts hold <v> or </v>" in ran.err
+    scores = (data.parent / "out/m_en-de.seg.score").read_text("utf-8").splitlines()
+    assert scores == ["A\tNone", "A\t-1.0", "A\tNone", "A\tNone"]
+    tsv = (data.parent / "out/m_en-de.mqm.tsv").read_text("utf-8").splitlines()
+    assert tsv[1].split("\t")[3] == "2"
+    lines(
+        data.parent / "gold.tsv",
+        [*tsv, tsv[1].replace("A\t", "B\t", 1).replace("a <v> <v>1</v>", "beta 1")],
+    )
+    ran = mmad(*BASE, "--gold", "gold.tsv", "--runs", "m_en-de.jsonl", "--spans")
+    assert ran.status == 0, ran.err
+    assert json.loads(ran.out)["spans"][0]["exact"]["micro"]["f1"] == 1.0
 
 
 def test_export_refuses_unknown_kinds_and_files_written_twice(mmad: Mmad, data: Path):

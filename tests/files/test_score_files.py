@@ -44,6 +44,14 @@ REFUSED = {
     "blank line": ("A\t1\n\nB\t1\n", "line 2"),
     "nan": ("A\tnan\n", "line 1: .* number or None"),
     "infinity": ("A\t1\nA\tinf\n", "line 2"),
+    "grouped digits": ("A\t1\nA\t1_0\n", "line 2: .* found 'A\\\\t1_0'"),
+    "grouped digits beside None": ("A\tNone\nA_1\t1_0\n", "line 2"),
+    "minus infinity": ("A\t-Infinity\n", "line 1"),
+    "none": ("A\tnone\n", "line 1"),
+    "hexadecimal": ("A\t0x10\n", "line 1"),
+    "other digits": ("A\t\u0663\n", "line 1"),
+    "a space that is none": ("A\t1\u00a0\n", "line 1"),
+    "a comma": ("A\t1,5\n", "line 1"),
     "a name with a space": ("System A\t1\n", "line 1"),
 }
 

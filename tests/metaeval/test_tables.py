@@ -26,7 +26,9 @@ def table(**more):
 
 
 def test_blocks_stand_in_the_order_asked_for_the_whole_first():
-    head, names, *rows = text_table(table()).splitlines()
+    first, second, _, head, names, *rows = text_table(table()).splitlines()
+    assert first == "en-de: 2 systems, 1 segments, 2 translations with gold"
+    assert second == "zh-en: 2 systems, 1 segments, 2 translations with gold"
     assert head.split() == ["all", "en-de", "zh-en"]
     assert names.split("  ")[0] == "rank"
     assert names.count("meta") == 3
@@ -35,7 +37,7 @@ def test_blocks_stand_in_the_order_asked_for_the_whole_first():
 
 def test_what_is_not_defined_is_a_dash_and_null():
     found = table()
-    assert text_table(found).splitlines()[3].split() == [
+    assert text_table(found).splitlines()[6].split() == [
         "2", "half", "-", "-", "-", "-", "0.000", "-", "-", "-", "-"
     ]  # fmt: skip
     values = json.loads(json.dumps(json_values(found), allow_nan=False))
@@ -62,5 +64,5 @@ def test_intervals_and_ranks_are_shown_where_they_are_known():
 def test_minus_zero_is_zero_and_the_width_is_kept():
     pair = LanguagePairScores(gold_of([[0], [-1]]), {"M": metric_of([[-1], [0]])})
     found = Table(("en-de",), MEASURES, evaluate([pair], MEASURES), width=1)
-    assert text_table(found).splitlines()[2].split() == ["1", "M", "0.0", "0.0", "-1.0"]
+    assert text_table(found).splitlines()[4].split() == ["1", "M", "0.0", "0.0", "-1.0"]
     assert not np.signbit(json_values(found)["metrics"][0]["meta"])
