@@ -5,9 +5,9 @@ from __future__ import annotations
 import os
 from collections.abc import Collection, Sequence
 
-from mmad_metric.config import nearest
 from mmad_metric.errors import ConfigError, InputError
 from mmad_metric.files.lines import readable
+from mmad_metric.names import nearest
 
 OUTLIERS = ("synthetic_ref",)  # WMT23, en-de and zh-en
 _USUAL_SET = "wmt23"
