@@ -173,9 +173,9 @@ class MMADConfig:
 
     def __post_init__(self) -> None:
         # Not given: the method's own. A field is None no longer than until here.
-        facts = METHOD_FACTS.get(self.method) if isinstance(self.method, str) else None
-        if facts is not None:
-            for name, own in (("prompts", self.method), ("weights", facts.weights)):
+        if self.method in METHODS:
+            own_weights = METHOD_FACTS[self.method].weights
+            for name, own in (("prompts", self.method), ("weights", own_weights)):
                 if getattr(self, name) is None:
                     object.__setattr__(self, name, own)
         check_fields(self)

@@ -62,9 +62,7 @@ def _method(table: Mapping[str, Any], label: str) -> str:
     """Packs for M-MAD need not say so."""
     method = table.get("method", MMAD)
     if method not in METHODS:
-        raise PackError(
-            f"{label}/pack.toml: method {method!r} is not one of {', '.join(METHODS)}"
-        )
+        raise PackError(f"{label}/pack.toml: method {method!r} is not one of {', '.join(METHODS)}")
     return str(method)
 
 

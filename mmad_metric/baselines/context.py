@@ -37,5 +37,3 @@ class Found:
     outcomes: tuple[DimensionOutcome, ...] = ()
     flags: tuple[str, ...] = ()
     counts: ErrorCounts | None = None
-
-

@@ -38,11 +38,12 @@ Rows = dict[str, list[SegmentRating | None]]
 
 @dataclass(frozen=True, eq=False)
 class Exported:
-    """A finished run to write out. rows: by system, one a row of the run; name: of the metric."""
+    """A finished run to write out. rows: by system, one a row of the run; name: of the metric;
+    scheme: None where its scores are not made of errors."""
 
     name: str
     lp: str
-    scheme: WeightScheme
+    scheme: WeightScheme | None
     rows: Rows
 
     @classmethod
@@ -74,9 +75,14 @@ def export(run: Exported, kinds: Iterable[str], folder: str, *, mtme: bool = Fal
 
     mtme: scores under mt-metrics-eval's names, `metric-scores/LP/NAME-src.seg.score`, and not
     `NAME_LP.seg.score`. A file appears whole or not at all. Raises InputError for a text that a
-    format cannot hold, RunStopped where the disk fails.
+    format cannot hold, and for errors of a run that has none by its method; RunStopped where the
+    disk fails.
     """
-    paths = []
+    kinds, paths = list(kinds), []
+    if run.scheme is None and kinds != ["scores"]:
+        raise InputError(
+            f"{run.name}: this run gives scores without errors: only `scores` can be written"
+        )
     for kind in kinds:
         for ending, lines in _WRITERS[kind](run).items():
             if mtme and kind == "scores":
@@ -88,7 +94,9 @@ def export(run: Exported, kinds: Iterable[str], folder: str, *, mtme: bool = Fal
     return paths
 
 
-def _scheme(run: RunFile) -> WeightScheme:
+def _scheme(run: RunFile) -> WeightScheme | None:
+    if not run.scale.has_errors:
+        return None
     config = run.header.get("config")
     table = config.get("weight_table") if isinstance(config, dict) else None
     if not isinstance(config, dict) or not isinstance(table, dict):

@@ -14,6 +14,7 @@ from mmad_metric.files.system_names import name_of_file
 from mmad_metric.metaeval.layout import EvalSet
 from mmad_metric.mqm import MQMError, Side
 from mmad_metric.rating import SegmentRating, Status
+from mmad_metric.scales import Scale
 
 _EDGES = "_. -"  # a class of a pattern: the hyphen last
 
@@ -42,11 +43,13 @@ class Rated:
 
 @dataclass(frozen=True, eq=False)
 class RunRatings:
-    """A run placed in a test set. ratings: by system, then by row of the test set."""
+    """A run placed in a test set. ratings: by system, then by row of the test set; scale: what its
+    scores are, of which correlations need to know nothing."""
 
     metric: str
     lp: str
     ratings: Mapping[str, Mapping[int, Rated]]
+    scale: Scale = Scale.PENALTY
 
     def scores(self, n_segments: int) -> dict[str, list[Score]]:
         """Scores by system, one a segment of the test set, None where the run has none."""
@@ -80,9 +83,11 @@ def read_runs(runs: Iterable[NamedRun], sets: Mapping[str, EvalSet]) -> list[Run
     different systems become one.
 
     Raises InputError for a run that did not finish, a pair without a test set, a system that is
-    rated twice, a run without any system of the test set, and a row whose source is not in it.
+    rated twice, runs of one name on different scales, a run without any system of the test set,
+    and a row whose source is not in it.
     """
     found: dict[tuple[str, str], dict[str, Mapping[int, Rated]]] = {}
+    scales: dict[str, Scale] = {}
     for named in runs:
         run = read_run(named.path)
         if not run.complete:
@@ -94,6 +99,11 @@ def read_runs(runs: Iterable[NamedRun], sets: Mapping[str, EvalSet]) -> list[Run
         if lp not in sets:
             raise InputError(f"{readable(named.path)}: a run of {lp}, asked for: {', '.join(sets)}")
         systems = found.setdefault((metric_name(named, lp), lp), {})
+        if scales.setdefault(metric_name(named, lp), run.scale) is not run.scale:
+            raise InputError(
+                f"{readable(named.path)}: its scores are numbers {run.scale.range}, those of other "
+                f"runs called {metric_name(named, lp)!r} are not; tell them apart by NAME=PATH"
+            )
         for system, rows in _placed(run, sets[lp]).items():
             if system in systems:
                 raise InputError(
@@ -101,7 +111,7 @@ def read_runs(runs: Iterable[NamedRun], sets: Mapping[str, EvalSet]) -> list[Run
                     "tell the runs apart by NAME=PATH"
                 )
             systems[system] = rows
-    return [RunRatings(name, lp, systems) for (name, lp), systems in found.items()]
+    return [RunRatings(name, lp, systems, scales[name]) for (name, lp), systems in found.items()]
 
 
 def _placed(run: RunFile, data: EvalSet) -> dict[str, dict[int, Rated]]:

@@ -51,8 +51,8 @@ _SEVERITY = r"\b(?P<severity>major|minor)\b"
 _MARKS = r"[*_`\"' \t]*"  # of emphasis; never a new line, which may begin a numbered list
 # "Major errors: 2", "Minor = one"; and "2 major", "no minor errors".
 _LABEL_FIRST = re.compile(
-    rf"{_SEVERITY}(?:[ \t]+(?:errors?|mistakes?|issues?))?(?:[ \t]+count)?{_MARKS}[:=\u2013-]{_MARKS}"
-    rf"(?P<count>{_COUNT})(?![\w.,]*\d)\b",
+    rf"{_SEVERITY}(?:[ \t]+(?:errors?|mistakes?|issues?))?(?:[ \t]+count)?"
+    rf"{_MARKS}[:=\u2013-]{_MARKS}(?P<count>{_COUNT})(?![\w.,]*\d)\b",
     re.IGNORECASE,
 )
 _COUNT_FIRST = re.compile(
