@@ -19,6 +19,7 @@ from mmad_metric.method_space import (
     METHOD_FACTS,
     METHODS,
     MMAD,
+    NO_WEIGHTS,
     OF_MMAD,
     ROLES,
     SKIP_PARTITION,
@@ -229,14 +230,21 @@ class MMADConfig:
         return SKIP_PARTITION in self.skip_stages or (self.debates() and not plain)
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain values of all fields that can move a number, for run files."""
+        """Plain values of all fields that can move a number, for run files. What a method does not
+        have is not in it."""
         result: dict[str, Any] = {}
+        idle = OF_MMAD if is_baseline(self) else ()
+        if self.weights == NO_WEIGHTS:
+            idle += ("weights",)
         for item in fields(self):
+            if item.name in idle:
+                continue
             if item.metadata.get("key") or item.name in ("base_url", "full_debate"):
                 value = getattr(self, item.name)
                 result[item.name] = str(value) if item.name == "lp" else value
         result["role_models"] = dict(self.role_models)
-        result["skip_stages"] = list(self.skip_stages)
+        if "skip_stages" in result:
+            result["skip_stages"] = list(self.skip_stages)
         if self.base_url is not None:
             result["base_url"] = shown_url(self.base_url)
         return result

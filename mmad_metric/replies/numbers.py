@@ -26,7 +26,9 @@ _MOST_DIGITS = 9
 _NEVER = re.compile(r"(?!)")  # broken JSON is not mended here: a digit may be missing
 
 # A number that stands alone: no part of a word, a date, a version or a longer number.
-_NUMBER = re.compile(r"(?<![\w.,:/])[-+\u2212]?\d+(?:[.,]\d+)?(?![A-Za-z0-9_]|[.,:/]\d)")
+_NUMBER = re.compile(
+    r"(?<![\w.,:/])(?<![eE][-+])[-+\u2212]?\d+(?:[.,]\d+)?(?![A-Za-z0-9_]|[.,:/]\d)"
+)
 # The scale itself, which is no score: "/100", "out of 100", "(0-100)".
 _SCALE = re.compile(
     r"\s*/\s*100(?![\d.,]*\d)|\bout\s+of\s+(?:a\s+(?:possible\s+)?)?100(?![\d.,]*\d)"
@@ -59,7 +61,9 @@ _COUNT_FIRST = re.compile(
     rf"(?<![\w.,-])(?P<count>{_COUNT})[*_`]*[ \t]+[*_`]*{_SEVERITY}", re.IGNORECASE
 )
 _SEVERAL = re.compile(r"\d[ \t]*(?:-|\u2013|\u2014|to|or)[ \t]*\d", re.IGNORECASE)
-_TWO_NUMBERS = re.compile(rf"\W*(\d{{1,{_MOST_DIGITS}}})\s*[,;/\s]\s*(\d{{1,{_MOST_DIGITS}}})\W*")
+_TWO_NUMBERS = re.compile(
+    rf"[\s(\[*_`]*(\d{{1,{_MOST_DIGITS}}})\s*[,;/\s]\s*(\d{{1,{_MOST_DIGITS}}})[\s)\]*_`.]*"
+)
 
 
 class _ScoreShape(Shape):
