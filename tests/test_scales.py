@@ -1,4 +1,4 @@
-"""A score is a number of its scale, and errors are beside those scores alone that are made of them."""
+"""A score is a number of its scale; errors stand beside those scores alone that they make."""
 
 from __future__ import annotations
 

@@ -72,12 +72,12 @@ def picture(chat: ScriptedChat) -> str:
 
 
 def _gist(text: str) -> str:
-    """A text pair and the language it is said to be in, an answer as it is, else the first words."""
+    """A translation with the languages named beside it, a list's spans, else the first words."""
     if text.startswith("{"):
         spans = [each["error_span"] for each in json.loads(text)["annotations"]]
         return f"listed {', '.join(spans)}"
     if "<translation>" in text:
-        body = text.split("<translation>\n")[1].split("\n</translation>")[0]
+        body = text.partition("<translation>\n")[2].partition("\n</translation>")[0]
         named = [name for name in ("Chinese", "Czech", "English", "German", "Hebrew", "Russian")
                  if name in text.replace(body, "")]  # fmt: skip
         return f"[{', '.join(named)}] {body}"
