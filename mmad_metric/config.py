@@ -233,7 +233,7 @@ class MMADConfig:
         """Plain values of all fields that can move a number, for run files. What a method does not
         have is not in it."""
         result: dict[str, Any] = {}
-        idle = OF_MMAD if is_baseline(self) else ()
+        idle: tuple[str, ...] = OF_MMAD if is_baseline(self) else ()
         if self.weights == NO_WEIGHTS:
             idle += ("weights",)
         for item in fields(self):

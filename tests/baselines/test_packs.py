@@ -155,7 +155,10 @@ def edit(old: str, new: str) -> Callable[[Path], None]:
 
 
 def write(name: str, text: str) -> Callable[[Path], None]:
-    return lambda folder: (folder / name).write_text(text, encoding="utf-8") and None
+    def change(folder: Path) -> None:
+        (folder / name).write_text(text, encoding="utf-8")
+
+    return change
 
 
 def remove(name: str) -> Callable[[Path], None]:
