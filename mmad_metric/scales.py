@@ -26,6 +26,13 @@ class Scale(str, Enum):
         """For messages, after "number": which numbers scores are."""
         return "of at most 0" if self is Scale.PENALTY else "from 0 to 100"
 
+    @property
+    def reading(self) -> str:
+        """For people: what a score says."""
+        return (
+            "0 is perfect, lower is worse" if self is Scale.PENALTY else "0 to 100, 100 is perfect"
+        )
+
     def holds(self, score: float) -> bool:
         """Whether a number can be a score on this scale."""
         if self is Scale.PENALTY:

@@ -142,6 +142,7 @@ class RunFile:
 
         Raises InputError naming file and line for anything that is not a segment's line.
         """
+        scale = self.scale
         for raw, line in _objects(self._file, torn=self._torn):
             if raw.number == 1 or line.get("type") == "summary":
                 continue
@@ -149,9 +150,9 @@ class RunFile:
                 if line.get("type") != "segment":
                     raise InputError(f"a line of type {line.get('type')!r} amid the segments")
                 rating = parse_segment_line(line)
-                if rating.scale is not self.scale:
+                if rating.scale is not scale:
                     raise InputError(
-                        f"a score on the scale {rating.scale.value} in a run on {self.scale.value}"
+                        f"a score on the scale {rating.scale.value} in a run on {scale.value}"
                     )
             except InputError as error:
                 raise InputError(f"{self._file.name}, line {raw.number}: {error}") from None
