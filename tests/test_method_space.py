@@ -180,8 +180,8 @@ def test_a_baseline_takes_the_same_calls_whatever_is_found(method: str, calls: i
 
 
 def test_a_method_brings_its_own_prompts_and_weights_and_keeps_given_ones():
-    own = {method: (made.prompts, made.weights) for method in METHODS
-           if (made := config(method=method))}  # fmt: skip
+    made = [config(method=method) for method in METHODS]
+    own = {each.method: (each.prompts, each.weights) for each in made}
     assert own == {
         "mmad": ("mmad", "mmad"),
         "gemba-mqm": ("gemba-mqm", "gemba"),
