@@ -39,7 +39,7 @@ class MMADResult:
     @property
     def score(self) -> float | None:
         """The system score: mean over the scored segments; <= 0, 0 is perfect, higher is
-        better. None when no segment was scored."""
+        better (method gemba-da: from 0 to 100). None when no segment was scored."""
         return self.totals.score
 
     @property
@@ -67,10 +67,7 @@ class MMADResult:
             "n_unscored": totals["n_unscored"],
             "n_not_sampled": totals["n_not_sampled"],
             **self.totals.repeated(),
-            "n_major": totals["n_major"],
-            "n_minor": totals["n_minor"],
-            "n_non_translation": totals["n_non_translation"],
-            "by_dimension": totals["by_dimension"],
+            **self.totals.error_counts(),
             "usage": totals["usage"],
             "signature": self.signature,
         }

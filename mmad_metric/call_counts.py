@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from mmad_metric.config import MMADConfig
-from mmad_metric.method_space import SKIP_JUDGE, SKIP_PARTITION
+from mmad_metric.method_space import METHOD_FACTS, SKIP_JUDGE, SKIP_PARTITION, is_baseline
 
 
 def debate_calls(config: MMADConfig) -> tuple[int, int]:
@@ -41,7 +41,11 @@ def n_annotators(config: MMADConfig, dimensions: int) -> int:
 def call_bounds(config: MMADConfig, dimensions: int) -> tuple[int, int]:
     """(fewest, most) calls of a segment that needs any, D being the number of dimensions, 1
     without stage 1: D where no error is found; D + D * (most of a debate) + 1 where all are
-    disputed, without the 1 when stage 3 is left out."""
+    disputed, without the 1 when stage 3 is left out. A baseline takes as many calls as it has
+    roles, whatever is found: gemba-mqm and gemba-da 1, eaprompt 2."""
+    if is_baseline(config):
+        calls = len(METHOD_FACTS[config.method].roles)
+        return calls, calls
     agents = n_annotators(config, dimensions)
     judge = 0 if SKIP_JUDGE in config.skip_stages else 1
     return agents, agents + agents * debate_calls(config)[1] + judge

@@ -16,6 +16,11 @@ from mmad_metric.languages import LanguagePair
 from mmad_metric.method_space import (
     DISPUTES,
     MAX_ROUNDS,
+    METHOD_FACTS,
+    METHODS,
+    MMAD,
+    NO_WEIGHTS,
+    OF_MMAD,
     ROLES,
     SKIP_PARTITION,
     SKIPPABLE_STAGES,
@@ -24,7 +29,9 @@ from mmad_metric.method_space import (
     TURNS,
     check_choices,
     debates,
+    is_baseline,
     no_debate,
+    no_stages,
     played_roles,
 )
 from mmad_metric.names import nearest
@@ -58,7 +65,16 @@ class MMADConfig:
         + ", and annotate.DIMENSION for one annotator",
         key="roles",
     )
-    prompts: str = setting("mmad", "prompt pack: a shipped name or a folder", key="prompts")
+    method: str = setting(
+        MMAD,
+        "M-MAD, or a baseline: one annotation of everything, annotating and counting, or one "
+        "direct score from 0 to 100",
+        key="method",
+        choices=METHODS,
+    )
+    prompts: str = setting(
+        None, "prompt pack: a shipped name or a folder (default: the method's own)", key="prompts"
+    )
     strategy: str = setting(
         "consensus",
         "how a debate ends: when both agree, by a judge, by one who questions both sides "
@@ -100,7 +116,11 @@ class MMADConfig:
         choices=SKIPPABLE_STAGES,
     )
     weights: str = setting(
-        "mmad", "weight scheme: mmad, wmt, gemba, a JSON file or its content", key="weights"
+        None,
+        "weight scheme: mmad, wmt, gemba, a JSON file or its content (default: the method's: "
+        + ", ".join(f"{name} {facts.weights}" for name, facts in METHOD_FACTS.items())
+        + ")",
+        key="weights",
     )
     temperature: float | None = setting(
         0.0,
@@ -153,6 +173,12 @@ class MMADConfig:
     use_cache: bool = setting(True, "keep replies, so that a rerun repeats no paid call")
 
     def __post_init__(self) -> None:
+        # Not given: the method's own. A field is None no longer than until here.
+        if self.method in METHODS:
+            own_weights = METHOD_FACTS[self.method].weights
+            for name, own in (("prompts", self.method), ("weights", own_weights)):
+                if getattr(self, name) is None:
+                    object.__setattr__(self, name, own)
         check_fields(self)
         if self.base_url is not None:
             check_address("base_url", self.base_url)
@@ -174,6 +200,10 @@ class MMADConfig:
             given["temperature"] = None
         if given.get("strategy") == "none" and "rounds" in given:
             raise no_debate("rounds", "strategy none")
+        if given.get("method", MMAD) in METHODS[1:]:
+            for name in OF_MMAD:
+                if given.get(name):  # the default too: whoever gives it expects something of it
+                    raise no_stages(name, given["method"])
         return cls(lp=language_pair(lp, source, target), **plain_values(given))
 
     def model_for(self, role: str) -> tuple[str, str | None]:
@@ -194,18 +224,27 @@ class MMADConfig:
 
     def uses_variants(self) -> bool:
         """Whether prompts are needed beside those of the default strategy and topic."""
+        if is_baseline(self):
+            return False
         plain = (self.strategy, self.topic) == ("consensus", "severity")
         return SKIP_PARTITION in self.skip_stages or (self.debates() and not plain)
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain values of all fields that can move a number, for run files."""
+        """Plain values of all fields that can move a number, for run files. What a method does not
+        have is not in it."""
         result: dict[str, Any] = {}
+        idle: tuple[str, ...] = OF_MMAD if is_baseline(self) else ()
+        if self.weights == NO_WEIGHTS:
+            idle += ("weights",)
         for item in fields(self):
+            if item.name in idle:
+                continue
             if item.metadata.get("key") or item.name in ("base_url", "full_debate"):
                 value = getattr(self, item.name)
                 result[item.name] = str(value) if item.name == "lp" else value
         result["role_models"] = dict(self.role_models)
-        result["skip_stages"] = list(self.skip_stages)
+        if "skip_stages" in result:
+            result["skip_stages"] = list(self.skip_stages)
         if self.base_url is not None:
             result["base_url"] = shown_url(self.base_url)
         return result

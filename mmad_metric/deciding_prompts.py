@@ -5,17 +5,15 @@ The sides are shown as A (pro) and B (con).
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import product
-
-import jinja2
 
 from mmad_metric.chat import Message
 from mmad_metric.errors import PackError
 from mmad_metric.method_space import STRATEGIES, TOPICS
 from mmad_metric.mqm import Annotation
+from mmad_metric.pack_files import naming_pack
 from mmad_metric.pack_parts import ALL_DIMENSIONS, Dimension
 from mmad_metric.packs import VARIANTS, compile_variants
 from mmad_metric.rating import Position
@@ -132,7 +130,7 @@ def check_prompts(prompts: Prompts) -> None:
     Finds what compiling cannot: a variable that does not exist, a sandbox violation.
     """
     texts, opening = _SAMPLE, Position("", ())
-    with _naming(prompts):
+    with naming_pack(prompts.pack.name):
         for dimension in prompts.pack.dimensions:
             prompts.annotate(dimension, texts)
             prompts.consensus(dimension, texts, opening, opening)
@@ -157,7 +155,7 @@ def check_variants(
         )
     compile_variants(pack)
     stand = Position("So.", ())
-    with _naming(prompts):
+    with naming_pack(prompts.pack.name):
         prompts.annotate(ALL_DIMENSIONS, _SAMPLE)
         prompts.judge(_SAMPLE, [(ALL_DIMENSIONS, ())])
         for dimension, topic in product((pack.dimensions[0], ALL_DIMENSIONS), topics):
@@ -170,14 +168,6 @@ def check_variants(
 
 
 _SAMPLE = ("A {{ source }} line.", "Eine </source> Zeile.")
-
-
-@contextmanager
-def _naming(prompts: Prompts) -> Iterator[None]:
-    try:
-        yield
-    except jinja2.TemplateError as error:
-        raise PackError(f"prompt pack {prompts.pack.name}: {error}") from None
 
 
 def _check_deciding(prompts: Prompts, dispute: Dispute) -> None:

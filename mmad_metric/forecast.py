@@ -9,8 +9,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from decimal import Decimal
+from functools import lru_cache
 from typing import Any
 
+from mmad_metric.baselines.prompts import BaselinePrompts
 from mmad_metric.call_counts import n_annotators
 from mmad_metric.calls.prices import Price, estimate_prompt
 from mmad_metric.chat import Message, Usage
@@ -34,7 +36,7 @@ from mmad_metric.templates import Prompts, Side
 _EMPTY_REPLY = 8
 _TYPICAL_REPLY = {
     "annotate": 60, "pro": 160, "con": 160, "consensus": 10, "dimension-judge": 160,
-    "interrogator": 60, "judge": 160,
+    "interrogator": 60, "judge": 160, "count": 12, "score": 8,
 }  # fmt: skip
 Call = tuple[str, int, int]  # role, tokens of the prompt, tokens of the reply
 
@@ -103,7 +105,7 @@ class Forecast:
 def forecast(plan: Plan, segments: Iterable[Segment]) -> Forecast:
     """Walk the segments that are to be rated once, without a call."""
     cases = _cases(plan)
-    estimator = _Estimator(plan.prompts, plan.config)
+    estimator = _estimator(plan)
     rows, seen = 0, set()
     for segment in segments:
         rows += 1
@@ -118,8 +120,16 @@ def forecast(plan: Plan, segments: Iterable[Segment]) -> Forecast:
     return Forecast(rows, len(seen), cases, plan.config.repeats)
 
 
+def _estimator(plan: Plan) -> _Estimator | _BaselineEstimator:
+    if isinstance(plan.prompts, BaselinePrompts):
+        return _BaselineEstimator(plan.prompts, plan.config)
+    return _Estimator(plan.prompts, plan.config)
+
+
 def _cases(plan: Plan) -> tuple[Case, ...]:
     config = plan.config
+    if isinstance(plan.prompts, BaselinePrompts) and plan.scheme is None:
+        return tuple(Case(name, "one number", 0, 0, found=True) for name in ("fewest", "most"))
     fewest = Case("fewest", "no error anywhere", 0, 0, found=False)
     if not config.debates():
         return fewest, Case("most", "errors everywhere", 0, 0, found=True)
@@ -131,6 +141,35 @@ def _cases(plan: Plan) -> tuple[Case, ...]:
         Case("most", "every dimension debated in every segment" + ", never agreed" * agrees,
              n_annotators(config, len(plan.prompts.pack.dimensions)), config.rounds, found=True),
     )  # fmt: skip
+
+
+class _BaselineEstimator:
+    """The same calls in every case; what differs is how much the replies hold."""
+
+    def __init__(self, prompts: BaselinePrompts, config: MMADConfig) -> None:
+        self._prompts = prompts
+        self._config = config
+
+    def segment(self, case: Case, texts: tuple[str, str]) -> None:
+        """Add what one segment takes in a case. Each call's prompt holds the replies before it."""
+        said = 0
+        for role, messages in self._prompts.calls(texts):
+            reply = _reply(case, role, self._config)
+            case.add(role, sum(map(_message_tokens, messages)) + said, reply)
+            said += reply
+
+
+@lru_cache(maxsize=64)
+def _message_tokens(message: Message) -> int:
+    """Instruction and demonstrations come again with every segment."""
+    return estimate_prompt((message,))
+
+
+def _reply(case: Case, role: str, config: MMADConfig) -> int:
+    """Tokens of a reply."""
+    if case.name == "most":
+        return config.max_tokens
+    return _TYPICAL_REPLY[role] if case.found else _EMPTY_REPLY
 
 
 class _Estimator:
@@ -150,7 +189,7 @@ class _Estimator:
             known = self._prefixes.get(dimension.name)
             if known is None:
                 known = self._prefixes[dimension.name] = estimate_prompt(messages[:-1])
-            reply = self._reply(case, "annotate") if case.found else _EMPTY_REPLY
+            reply = _reply(case, "annotate", self._config)
             role = annotator_of(self._config, dimension.name)
             case.add(role, known + estimate_prompt(messages[-1:]), reply)
         if case.disputed:
@@ -160,9 +199,6 @@ class _Estimator:
                     case.add(role, prompt, reply)
         if case.found and SKIP_JUDGE not in self._config.skip_stages:
             self._judge(case, texts)
-
-    def _reply(self, case: Case, role: str) -> int:
-        return self._config.max_tokens if case.name == "most" else _TYPICAL_REPLY[role]
 
     def _debate(self, case: Case, texts: tuple[str, str]) -> list[Call]:
         lengths = self._lengths(case, texts)
@@ -210,7 +246,7 @@ class _Estimator:
             check=estimate_prompt(check),
             asking=estimate_prompt(asking),
             verdict=estimate_prompt(verdict_prompt),
-            replies={role: self._reply(case, role) for role in _TYPICAL_REPLY},
+            replies={role: _reply(case, role, self._config) for role in _TYPICAL_REPLY},
         )
 
     def _judge(self, case: Case, texts: tuple[str, str]) -> None:
@@ -218,8 +254,8 @@ class _Estimator:
             (dimension, ()) for dimension in self._dimensions
         ]
         messages: tuple[Message, ...] = self._prompts.judge(texts, outcomes)
-        shown = self._reply(case, "annotate") * (case.disputed or 1)
-        case.add("judge", estimate_prompt(messages) + shown, self._reply(case, "judge"))
+        shown = _reply(case, "annotate", self._config) * (case.disputed or 1)
+        case.add("judge", estimate_prompt(messages) + shown, _reply(case, "judge", self._config))
 
 
 @dataclass(frozen=True, slots=True)

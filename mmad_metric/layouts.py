@@ -83,7 +83,9 @@ def coverage(totals: SystemTotals) -> str:
 
 
 def verbose_score(totals: SystemTotals) -> str:
-    """Coverage and error counts in one line."""
+    """Coverage and error counts in one line; what scores are, where they have no errors."""
+    if not totals.scale.has_errors:
+        return f"{coverage(totals)}{_repeats(totals)}, direct scores {totals.scale.range}"
     errors = totals.errors
     return (
         f"{coverage(totals)}{_repeats(totals)}, {errors['n_major']} major, "
@@ -97,7 +99,8 @@ def _repeats(totals: SystemTotals) -> str:
         return ""
     noise = "" if totals.noise is None else f", noise sd {totals.noise:.2f}"
     ratings = f"{totals.n_ratings_scored}/{totals.n_ratings} ratings"
-    return f", {totals.repeats} repeats ({ratings} scored{noise}); in all repeats"
+    counted = "; in all repeats" if totals.scale.has_errors else ""
+    return f", {totals.repeats} repeats ({ratings} scored{noise}){counted}"
 
 
 def shown_score(

@@ -1,13 +1,19 @@
-"""The method's choices: strategies, topics, stages, roles, and which of them go together."""
+"""The method's choices: M-MAD's strategies, topics, stages and roles, or one of the baselines; and
+which of them go together."""
 
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
+from dataclasses import dataclass
 from typing import Any, Protocol
 
 from mmad_metric.errors import ConfigError
+from mmad_metric.scales import Scale
 
-ROLES = ("annotate", "pro", "con", "consensus", "dimension-judge", "interrogator", "judge")
+ROLES = (
+    *("annotate", "pro", "con", "consensus", "dimension-judge", "interrogator", "judge"),
+    *("count", "score"),
+)
 STRATEGIES = ("consensus", "deliberation", "interactive-review", "consultancy-review", "none")
 TOPICS = ("severity", "category", "free")
 TURNS = ("sequential", "simultaneous")
@@ -15,6 +21,29 @@ DISPUTES = ("major", "any")
 SKIPPABLE_STAGES = (1, 2, 3)
 SKIP_PARTITION, SKIP_DEBATE, SKIP_JUDGE = SKIPPABLE_STAGES
 MAX_ROUNDS = 10
+
+MMAD, GEMBA_MQM, EAPROMPT, GEMBA_DA = METHODS = ("mmad", "gemba-mqm", "eaprompt", "gemba-da")
+NO_WEIGHTS = "none"  # what stands for a weight scheme where a method has no errors to weigh
+
+
+@dataclass(frozen=True, slots=True)
+class MethodFacts:
+    """What a method settles. weights: its default scheme; roles: who is asked, one call each, in
+    this order (empty for M-MAD, whose settings decide)."""
+
+    weights: str
+    roles: tuple[str, ...] = ()
+    scale: Scale = Scale.PENALTY
+
+
+METHOD_FACTS: Mapping[str, MethodFacts] = {
+    MMAD: MethodFacts("mmad"),
+    GEMBA_MQM: MethodFacts("gemba", ("annotate",)),
+    EAPROMPT: MethodFacts("mmad", ("annotate", "count")),
+    GEMBA_DA: MethodFacts(NO_WEIGHTS, ("score",), Scale.DIRECT),
+}
+# Settings that only M-MAD's stages have.
+OF_MMAD = ("strategy", "topic", "dispute", "rounds", "turns", "full_debate", "skip_stages")
 
 # Who ends a debate, by strategy; beside them speak pro and con.
 _DECIDERS = {
@@ -31,6 +60,10 @@ _OF_DEBATE = ("rounds", "topic", "dispute", "turns", "full_debate")
 class Choices(Protocol):
     """The settings that are looked at here, as `MMADConfig` has them."""
 
+    @property
+    def method(self) -> str: ...
+    @property
+    def weights(self) -> str: ...
     @property
     def strategy(self) -> str: ...
     @property
@@ -49,7 +82,14 @@ class Choices(Protocol):
 
 def debates(choices: Choices) -> bool:
     """Whether stage 2 happens at all."""
+    if is_baseline(choices):
+        return False
     return choices.strategy != "none" and SKIP_DEBATE not in choices.skip_stages
+
+
+def is_baseline(choices: Choices) -> bool:
+    """Whether the method is another one than M-MAD, without its stages."""
+    return choices.method != MMAD
 
 
 def annotator_of(choices: Choices, dimension: str) -> str:
@@ -61,6 +101,8 @@ def annotator_of(choices: Choices, dimension: str) -> str:
 def played_roles(choices: Choices, dimensions: Collection[str] = ()) -> tuple[str, ...]:
     """The roles that speak, in the order in which they first do. dimensions: the pack's, where
     they are known: when each has an annotator of its own, nobody plays plain `annotate`."""
+    if is_baseline(choices):
+        return METHOD_FACTS[choices.method].roles
     single = tuple(role for role, _ in choices.role_models if role.startswith(_SINGLE))
     covered = bool(dimensions) and all(_SINGLE + name in single for name in dimensions)
     debate = ("pro", "con", _DECIDERS[choices.strategy]) if debates(choices) else ()
@@ -79,9 +121,18 @@ def no_debate(name: str, cause: str) -> ConfigError:
     return ConfigError(f"{name}: {cause} has no debate, so {name} cannot be set")
 
 
+def no_stages(name: str, method: str) -> ConfigError:
+    """A setting of M-MAD's stages with a method that has none of them."""
+    return ConfigError(
+        f"{name}: method {method} has neither M-MAD's stages nor a debate, so {name} cannot be set"
+    )
+
+
 def check_choices(choices: Choices, defaults: Mapping[str, Any]) -> None:
     """Refuse what does not go together, and what would change nothing. Raises ConfigError."""
-    if not debates(choices):
+    if is_baseline(choices):
+        _check_baseline(choices, defaults)
+    elif not debates(choices):
         off = choices.strategy == "none"
         for name in _OF_DEBATE if off else (*_OF_DEBATE, "strategy"):
             if getattr(choices, name) != defaults[name]:
@@ -99,6 +150,17 @@ def check_choices(choices: Choices, defaults: Mapping[str, Any]) -> None:
     _check_roles(choices)
 
 
+def _check_baseline(choices: Choices, defaults: Mapping[str, Any]) -> None:
+    method = choices.method
+    for name in OF_MMAD:
+        if getattr(choices, name) != defaults[name]:
+            raise no_stages(name, method)
+    if METHOD_FACTS[method].weights == NO_WEIGHTS != choices.weights:
+        raise ConfigError(
+            f"weights: method {method} gives a score and no errors, so there is nothing to weigh"
+        )
+
+
 def _check_roles(choices: Choices) -> None:
     given, played = [role for role, _ in choices.role_models], played_roles(choices)
     for role in given:
@@ -110,10 +172,9 @@ def _check_roles(choices: Choices) -> None:
             )
         if given.count(role) > 1:
             raise ConfigError(f"role_models: role {role!r} is given twice")
-        if single and SKIP_PARTITION in choices.skip_stages:
-            raise ConfigError(
-                f"role_models: {role!r}: without stage 1 one agent annotates all dimensions"
-            )
+        if single and (is_baseline(choices) or SKIP_PARTITION in choices.skip_stages):
+            why = f"with method {choices.method}" if is_baseline(choices) else "without stage 1"
+            raise ConfigError(f"role_models: {role!r}: {why} one agent annotates all dimensions")
         if role not in played:
             raise ConfigError(
                 f"role_models: with these settings nobody plays {role!r}; the roles are "

@@ -7,6 +7,7 @@ from typing import Any
 
 from mmad_metric.config import MMADConfig, option_fields
 from mmad_metric.errors import ConfigError
+from mmad_metric.method_space import METHODS, MMAD
 from mmad_metric.names import nearest
 from mmad_metric.session import Plan
 
@@ -16,6 +17,7 @@ PRESETS: dict[str, dict[str, Any]] = {
     "no-debate": {"strategy": "none"},
     "wmt": {"weights": "wmt"},
     "small-model": {"prompts": "brief", "rounds": 1, "max_tokens": 256},
+    **{method: {"method": method} for method in METHODS if method != MMAD},
 }
 LANGUAGES = ("src_lang", "tgt_lang")
 _RETURN_DEBATES = "return_debates"

@@ -70,8 +70,8 @@ Args:
     cache is the folder of the model's replies; evaluate's cache_dir is where several processes
     hand over their segments.
 Returns a dict:
-    score: mean of the segment scores; 0 is perfect, lower is worse, never above 0. None when no
-        segment was scored.
+    score: mean of the segment scores; 0 is perfect, lower is worse, never above 0. With method
+        gemba-da from 0 to 100, higher is better. None when no segment was scored.
     scores: a score for each segment; None where unscored.
     spans: for each segment a list of errors: text, start, end (code points, half-open, into the
         translation or source as given; None when the words were not found), side, category,
@@ -80,6 +80,7 @@ Returns a dict:
     n_segments, n_scored, n_unscored, n_not_sampled: numbers of segments.
     n_major, n_minor, n_non_translation: numbers of errors in the scored segments.
     by_dimension: numbers of errors and penalty points by dimension.
+    with method gemba-da, which has no errors, instead of these four: scale.
     usage: calls and tokens, as first paid, in all and by role.
     with repeats above 1: repeats, n_ratings, n_ratings_scored; noise_sd, the standard deviation
         between a segment's repeats; score_sds, the same for each segment; a span tells its

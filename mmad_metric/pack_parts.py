@@ -17,7 +17,7 @@ COUPLED = "coupled"  # the name of what is annotated and debated as a whole, wit
 
 @dataclass(frozen=True, slots=True)
 class Dimension:
-    """One MQM dimension of a pack and the file with its guidance."""
+    """One MQM dimension of a pack and the file with its guidance, "" where it has none."""
 
     name: str
     title: str
@@ -27,7 +27,7 @@ class Dimension:
     @property
     def is_coupled(self) -> bool:
         """Whether this is all dimensions at once."""
-        return not self.guidance
+        return self.name == COUPLED
 
     @property
     def home(self) -> str | None:

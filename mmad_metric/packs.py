@@ -5,22 +5,26 @@ A broken pack fails here, before the first call, with the file and the reason.
 
 from __future__ import annotations
 
-import hashlib
-import sys
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
-from importlib import resources
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import jinja2
 import jinja2.meta
-import jinja2.sandbox
 
-from mmad_metric.errors import ConfigError, PackError
+from mmad_metric.errors import PackError
 from mmad_metric.labels import OwnLabels
 from mmad_metric.languages import LanguagePair, base_language
+from mmad_metric.method_space import MMAD
 from mmad_metric.mqm import NON_TRANSLATION
+from mmad_metric.pack_files import (
+    compile_files,
+    digest_of,
+    environment,
+    open_pack,
+    read_toml,
+    template_files,
+)
 from mmad_metric.pack_parts import (
     ALL_DIMENSIONS,
     COUPLED,
@@ -30,14 +34,6 @@ from mmad_metric.pack_parts import (
     read_all_demos,
     required_text,
 )
-
-if TYPE_CHECKING:
-    from importlib.abc import Traversable
-
-if sys.version_info >= (3, 11):
-    import tomllib
-else:  # pragma: no cover - the same module under its older name
-    import tomli as tomllib
 
 TEMPLATE_NAMES = (
     "annotate_system",
@@ -113,24 +109,14 @@ class Pack:
 
     def environment(self) -> jinja2.Environment:
         """A sandboxed environment over the pack's own files; an undefined name is an error."""
-        return jinja2.sandbox.SandboxedEnvironment(
-            loader=jinja2.DictLoader(dict(self.files)),
-            undefined=jinja2.StrictUndefined,
-            autoescape=False,
-            trim_blocks=True,
-            lstrip_blocks=True,
-        )
+        return environment(self.files)
 
 
 def load_pack(name_or_folder: str) -> Pack:
     """A shipped pack by name, or a user's pack by folder. Raises PackError."""
-    root, label = _locate(name_or_folder)
-    files = _read_files(root, label)
-    if "pack.toml" not in files:
-        raise PackError(f"{label}: no pack.toml in this folder")
-    table = _read_toml(files["pack.toml"], f"{label}/pack.toml")
-    dimensions = _dimensions(table, files, label)
-    templates = _templates(table, files, f"{label}/pack.toml", TEMPLATE_NAMES)
+    label, files, table = open_pack(name_or_folder, MMAD, TEMPLATE_NAMES)
+    dimensions = read_dimensions(table, files, label)
+    templates = template_files(table, files, f"{label}/pack.toml", TEMPLATE_NAMES)
     demos = read_all_demos(files, label, dimensions, "demos/")
     if not demos:
         raise PackError(f"{label}: no demonstrations in demos/")
@@ -138,13 +124,13 @@ def load_pack(name_or_folder: str) -> Pack:
     pack = Pack(
         name=required_text(table, "name", label),
         version=required_text(table, "version", label),
-        digest=_digest(base),
+        digest=digest_of(base),
         dimensions=dimensions,
         templates=templates,
         openings=_openings(table, f"{label}/pack.toml", "openings", OPENING_NAMES),
         files={path: text for path, text in files.items() if path.endswith(".j2")},
         demos=demos,
-        full_digest=_digest(files),
+        full_digest=digest_of(files),
         **_variants(files, label, dimensions),
     )
     _compile(pack, label)
@@ -162,7 +148,7 @@ def _variants(
     name = f"{VARIANTS}.toml"
     if name not in files:
         return {}
-    table = _read_toml(files[name], f"{label}/{name}")
+    table = read_toml(files[name], f"{label}/{name}")
     topics = table.get("openings")
     if not isinstance(topics, dict):
         raise PackError(f"{label}/{name}: [openings] is missing")
@@ -170,7 +156,7 @@ def _variants(
     if not demos:
         raise PackError(f"{label}: no demonstrations in {VARIANTS}/demos/")
     return {
-        "variants": _templates(table, files, f"{label}/{name}", VARIANT_TEMPLATE_NAMES),
+        "variants": template_files(table, files, f"{label}/{name}", VARIANT_TEMPLATE_NAMES),
         "variant_openings": {
             topic: _openings(topics, f"{label}/{name}: openings", topic, VARIANT_OPENING_NAMES)
             for topic in VARIANT_TOPICS
@@ -198,46 +184,10 @@ def fallback_order(lp: LanguagePair, pairs: Collection[str]) -> list[str]:
     return sorted(pairs, key=distance)
 
 
-def _locate(name_or_folder: str) -> tuple[Traversable, str]:
-    shipped = resources.files("mmad_metric.prompts")
-    if "/" not in name_or_folder and not name_or_folder.startswith("."):
-        candidate = shipped / name_or_folder
-        if candidate.is_dir():
-            return candidate, name_or_folder
-    folder = Path(name_or_folder)
-    if folder.is_dir():
-        return folder, str(folder)
-    names = sorted(entry.name for entry in shipped.iterdir() if (entry / "pack.toml").is_file())
-    raise ConfigError(
-        f"prompts {name_or_folder!r}: no shipped pack ({', '.join(names)}) and no such folder"
-    )
-
-
-def _read_files(root: Traversable, label: str, prefix: str = "") -> dict[str, str]:
-    files: dict[str, str] = {}
-    for entry in sorted(root.iterdir(), key=lambda item: item.name):
-        path = prefix + entry.name
-        if entry.is_dir():
-            if not entry.name.startswith((".", "__")):
-                files |= _read_files(entry, label, path + "/")
-        elif entry.name.endswith((".toml", ".j2", ".jsonl")):
-            try:
-                files[path] = entry.read_bytes().decode("utf-8")
-            except (OSError, UnicodeDecodeError) as error:
-                raise PackError(f"{label}/{path}: not readable as UTF-8 ({error})") from None
-    return files
-
-
-def _read_toml(text: str, where: str) -> dict[str, Any]:
-    try:
-        return tomllib.loads(text)
-    except tomllib.TOMLDecodeError as error:
-        raise PackError(f"{where}: {error}") from None
-
-
-def _dimensions(
-    table: Mapping[str, Any], files: Mapping[str, str], label: str
+def read_dimensions(
+    table: Mapping[str, Any], files: Mapping[str, str], label: str, *, guided: bool = True
 ) -> tuple[Dimension, ...]:
+    """The pack's dimensions. guided: each has a file with its guidance."""
     where = f"{label}/pack.toml"
     entries = table.get("dimensions")
     if not isinstance(entries, list) or not entries:
@@ -253,8 +203,8 @@ def _dimensions(
         for each in subcategories:
             if not isinstance(each, str) or not each.strip() or "/" in each:
                 raise PackError(f"{place}: subcategory {each!r} is no name without a slash")
-        guidance = required_text(entry, "guidance", place)
-        if guidance not in files:
+        guidance = required_text(entry, "guidance", place) if guided else ""
+        if guided and guidance not in files:
             raise PackError(f"{place}: guidance file {guidance!r} does not exist")
         dimensions.append(
             Dimension(
@@ -277,19 +227,6 @@ def _dimension_name(entry: Mapping[str, Any], place: str) -> str:
     return name
 
 
-def _templates(
-    table: Mapping[str, Any], files: Mapping[str, str], file: str, names: tuple[str, ...]
-) -> dict[str, str]:
-    where = f"{file}: [templates]"
-    entries = table.get("templates")
-    if not isinstance(entries, dict):
-        raise PackError(f"{where} is missing")
-    for name in names:
-        if required_text(entries, name, where) not in files:
-            raise PackError(f"{where}: {name} file {entries[name]!r} does not exist")
-    return {name: entries[name] for name in names}
-
-
 def _openings(
     table: Mapping[str, Any], file: str, section: str, names: tuple[str, ...]
 ) -> dict[str, str]:
@@ -300,20 +237,11 @@ def _openings(
     return {name: required_text(entries, name, where) for name in names}
 
 
-def _digest(files: Mapping[str, str]) -> str:
-    content = hashlib.sha256()
-    for path in sorted(files):
-        for part in (path, files[path]):
-            data = part.encode()
-            content.update(len(data).to_bytes(8, "big") + data)
-    return content.hexdigest()
-
-
 def _compile(pack: Pack, label: str) -> None:
     """Compile what default settings send. The short digest leaves the variants out: what it
     covers may not take anything from them."""
     base = [path for path in pack.files if not _is_variant(path)]
-    compile_files(pack, base, label)
+    compile_files(pack.files, base, label)
     for path in base:
         if f"{VARIANTS}/" in pack.files[path]:
             used = jinja2.meta.find_referenced_templates(pack.environment().parse(pack.files[path]))
@@ -321,16 +249,6 @@ def _compile(pack: Pack, label: str) -> None:
                 raise PackError(f"{label}/{path}: takes a file from {VARIANTS}/")
 
 
-def compile_files(pack: Pack, paths: Iterable[str], label: str) -> None:
-    """Raises PackError with file and line for a template that is none."""
-    environment = pack.environment()
-    for path in paths:
-        try:
-            environment.get_template(path)
-        except jinja2.TemplateSyntaxError as error:
-            raise PackError(f"{label}/{path}:{error.lineno}: {error.message}") from None
-
-
 def compile_variants(pack: Pack) -> None:
     """The same for what other settings send, which is not looked at before it is needed."""
-    compile_files(pack, filter(_is_variant, pack.files), pack.name)
+    compile_files(pack.files, filter(_is_variant, pack.files), pack.name)

@@ -1,9 +1,10 @@
-"""One segment through the three stages: reads like the paper's figure.
+"""One segment through the three stages: reads like the paper's figure. Or by one of the baselines.
 
 Calls of a segment with D disputed dimensions out of four, over R rounds:
     4 + (calls of the D debates, each at most 3R - 2 with strategy consensus) + 1
 without the 1 where nothing was found, and 0 where there is nothing to rate. The other strategies
 say in their modules what a debate takes; without stage 1 there is one annotator and one debate.
+A baseline takes one call or two.
 """
 
 from __future__ import annotations
@@ -11,13 +12,17 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
+from mmad_metric.baselines.context import BaselineContext, Found
+from mmad_metric.baselines.prompts import BaselinePrompts
+from mmad_metric.baselines.rate import rate_by_baseline
 from mmad_metric.chat import ChatModel, ChatRequest, Reply, Usage
 from mmad_metric.config import MMADConfig
 from mmad_metric.errors import Reason, SegmentFailure
-from mmad_metric.method_space import SKIP_JUDGE
+from mmad_metric.method_space import METHOD_FACTS, SKIP_JUDGE
 from mmad_metric.mqm import Category, MQMError, Placement, Severity, Side
 from mmad_metric.provenance import trace
 from mmad_metric.rating import Segment, SegmentRating, Status
+from mmad_metric.scales import Scale
 from mmad_metric.scoring import WeightScheme
 from mmad_metric.stages.annotate import annotate
 from mmad_metric.stages.context import StageContext, side_by_side
@@ -31,12 +36,17 @@ NO_TRANSLATION_SENTINEL = "[No translation supplied]"
 
 @dataclass(frozen=True, slots=True)
 class Method:
-    """Everything that rating a segment needs, besides the segment."""
+    """Everything that rating a segment needs, besides the segment. scheme: None where the method
+    has no errors to weigh."""
 
     config: MMADConfig
-    prompts: Prompts
-    scheme: WeightScheme
+    prompts: Prompts | BaselinePrompts
+    scheme: WeightScheme | None
     model: ChatModel
+
+    @property
+    def scale(self) -> Scale:
+        return METHOD_FACTS[self.config.method].scale
 
 
 async def rate_segment(segment: Segment, method: Method) -> SegmentRating:
@@ -48,15 +58,42 @@ async def rate_segment(segment: Segment, method: Method) -> SegmentRating:
     if known is not None:
         return known
     meter = _Meter(method.model, segment.repeat or 1)
-    texts = (segment.source, segment.translation)
-    context = StageContext(texts, method.prompts, method.config, meter)
     try:
-        rating = await _three_stages(segment, context, method.scheme)
+        rating = await _rate(segment, replace(method, model=meter))
     except SegmentFailure as failure:
         rating = SegmentRating(
-            segment, Status.UNSCORED, reason=failure.reason, detail=failure.detail
+            segment,
+            Status.UNSCORED,
+            reason=failure.reason,
+            detail=failure.detail,
+            scale=method.scale,
         )
     return meter.account(rating)
+
+
+async def _rate(segment: Segment, method: Method) -> SegmentRating:
+    texts, prompts, scheme = (segment.source, segment.translation), method.prompts, method.scheme
+    if isinstance(prompts, BaselinePrompts):
+        baseline = BaselineContext(texts, prompts, method.model)
+        return _as_rating(segment, await rate_by_baseline(baseline, scheme), method.scale)
+    if scheme is None:
+        raise ValueError("M-MAD's errors have no weights")
+    return await _three_stages(
+        segment, StageContext(texts, prompts, method.config, method.model), scheme
+    )
+
+
+def _as_rating(segment: Segment, found: Found, scale: Scale) -> SegmentRating:
+    return SegmentRating(
+        segment,
+        Status.SCORED,
+        score=found.score,
+        errors=found.errors,
+        flags=found.flags,
+        outcomes=found.outcomes,
+        scale=scale,
+        counts=found.counts,
+    )
 
 
 async def _three_stages(
@@ -81,19 +118,25 @@ async def _three_stages(
     )
 
 
-def without_call(segment: Segment, scheme: WeightScheme) -> SegmentRating | None:
+def without_call(segment: Segment, scheme: WeightScheme | None) -> SegmentRating | None:
     """The rating of a row that no model needs to see, None for any other.
 
     No source to judge by: unscored, `empty_source`. The placeholder for a missing output:
     unscored, `missing_translation`. An empty (or blank) translation: one major omission of the
-    whole source, flagged `empty_translation`.
+    whole source, flagged `empty_translation`; without a scheme the lowest direct score, 0.
     """
+    scale = Scale.DIRECT if scheme is None else Scale.PENALTY
     if not segment.source.strip():
-        return SegmentRating(segment, Status.UNSCORED, reason=Reason.EMPTY_SOURCE)
+        return SegmentRating(segment, Status.UNSCORED, reason=Reason.EMPTY_SOURCE, scale=scale)
     if segment.translation.strip() == NO_TRANSLATION_SENTINEL:
-        return SegmentRating(segment, Status.UNSCORED, reason=Reason.MISSING_TRANSLATION)
+        return SegmentRating(
+            segment, Status.UNSCORED, reason=Reason.MISSING_TRANSLATION, scale=scale
+        )
     if segment.translation.strip():
         return None
+    flags = ("empty_translation",)
+    if scheme is None:
+        return SegmentRating(segment, Status.SCORED, score=0.0, flags=flags, scale=scale)
     omission = MQMError(
         segment.source,
         Category("accuracy", "omission"),
@@ -108,7 +151,7 @@ def without_call(segment: Segment, scheme: WeightScheme) -> SegmentRating | None
         Status.SCORED,
         score=scheme.segment_score([omission]),
         errors=(omission,),
-        flags=("empty_translation",),
+        flags=flags,
     )
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import Enum
@@ -11,6 +10,7 @@ from typing import Any
 from mmad_metric.chat import Usage
 from mmad_metric.errors import Reason
 from mmad_metric.mqm import Annotation, MQMError
+from mmad_metric.scales import Scale
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,13 +129,26 @@ class Status(str, Enum):
 
 
 @dataclass(frozen=True, slots=True)
+class ErrorCounts:
+    """How many errors of each severity an agent counts, none of them negative."""
+
+    major: int
+    minor: int
+
+    def __post_init__(self) -> None:
+        if self.major < 0 or self.minor < 0:
+            raise ValueError(f"{self.major} major and {self.minor} minor errors are no counts")
+
+
+@dataclass(frozen=True, slots=True)
 class SegmentRating:
     """The result of one segment.
 
-    score: <= 0, 0 is perfect, None unless `status` is scored; errors: placed and merged, in
+    score: a number on `scale`, None unless `status` is scored; errors: placed and merged, in
     the judge's order; reason, detail: why it is unscored; flags: e.g. "empty_translation";
     usage: by role, as first paid; models: what the server says it served; levels, adapted:
-    structured-output levels used and parameters the server made us change.
+    structured-output levels used and parameters the server made us change; counts: what the
+    score was made of, where an agent counted the errors.
     """
 
     segment: Segment
@@ -151,12 +164,16 @@ class SegmentRating:
     models: tuple[str, ...] = ()
     levels: tuple[str, ...] = ()
     adapted: tuple[str, ...] = ()
+    scale: Scale = Scale.PENALTY
+    counts: ErrorCounts | None = None
 
     def __post_init__(self) -> None:
         if (self.score is None) != (self.status is not Status.SCORED):
             raise ValueError(f"a {self.status.value} segment with score {self.score}")
-        if self.score is not None and not (math.isfinite(self.score) and self.score <= 0):
-            raise ValueError(f"a score is a finite number of at most 0, not {self.score}")
+        if self.score is not None and not self.scale.holds(self.score):
+            raise ValueError(f"a score is a finite number {self.scale.range}, not {self.score}")
+        if self.errors and not self.scale.has_errors:
+            raise ValueError(f"errors beside a score {self.scale.range}")
         if (self.reason is None) != (self.status is not Status.UNSCORED):
             raise ValueError("an unscored segment has a reason, any other has none")
 

@@ -106,6 +106,7 @@ class RatedRow:
             errors=self.errors,
             reason=self.reason,
             detail="" if self.known else first.detail,
+            scale=first.scale,
         )
 
 

@@ -12,9 +12,11 @@ from mmad_metric.chat import Usage
 from mmad_metric.mqm import MQMError
 from mmad_metric.rating import SegmentRating, Status
 from mmad_metric.repeats import RatedRow, RowScore, continues, noise
+from mmad_metric.scales import Scale
 from mmad_metric.scoring import WeightScheme, count_errors
 from mmad_metric.signature import Observed
 
+ERROR_COUNTS = ("n_major", "n_minor", "n_non_translation")  # what is told of errors everywhere
 # US dollars that a role's usage cost; None where the price of its model is not known.
 Cost = Callable[[str, Usage], "Decimal | None"]
 
@@ -30,7 +32,7 @@ class SystemTotals:
     """
 
     name: str
-    scheme: WeightScheme
+    scheme: WeightScheme | None
     n_segments: int = 0
     n_scored: int = 0
     n_not_sampled: int = 0
@@ -88,17 +90,17 @@ class SystemTotals:
         if rating.score is None:
             return
         self.n_ratings_scored += 1
-        self.errors.update(count_errors(rating.errors))
-        for error in rating.errors:
-            self._add_error(error)
+        if self.scheme is not None:
+            self.errors.update(count_errors(rating.errors))
+            for error in rating.errors:
+                self._add_error(error, self.scheme)
 
-    def _add_error(self, error: MQMError) -> None:
+    def _add_error(self, error: MQMError, scheme: WeightScheme) -> None:
         dimension = error.category.dimension
         counts = self.by_dimension.setdefault(dimension, Counter())
         counts[f"n_{error.severity.value}"] += 1
-        self._penalties[dimension] = self._penalties.get(
-            dimension, Decimal(0)
-        ) + self.scheme.weight(error)
+        before = self._penalties.get(dimension, Decimal(0))
+        self._penalties[dimension] = before + scheme.weight(error)
 
     def _add_usage(self, rating: SegmentRating) -> None:
         """A row that repeats an earlier pair was not paid for again."""
@@ -116,6 +118,11 @@ class SystemTotals:
     def score(self) -> float | None:
         """The mean over the scored segments, None when there are none."""
         return float(self._sum / self.n_scored) + 0.0 if self.n_scored else None
+
+    @property
+    def scale(self) -> Scale:
+        """What the scores are."""
+        return Scale.DIRECT if self.scheme is None else Scale.PENALTY
 
     @property
     def n_unscored(self) -> int:
@@ -154,11 +161,18 @@ class SystemTotals:
             "n_not_sampled": self.n_not_sampled,
             **self.repeated(),
             "reasons": dict(sorted(self.reasons.items())),
-            "n_major": self.errors["n_major"],
-            "n_minor": self.errors["n_minor"],
-            "n_non_translation": self.errors["n_non_translation"],
-            "by_dimension": self.dimensions(),
+            **self.error_counts(),
             "usage": usage_dict(self.usage, self.cost),
+        }
+
+    def error_counts(self) -> dict[str, Any]:
+        """Numbers of errors and what they weigh by dimension; on a scale without errors none of
+        it, but the scale."""
+        if not self.scale.has_errors:
+            return {"scale": self.scale.value}
+        return {
+            **{name: self.errors[name] for name in ERROR_COUNTS},
+            "by_dimension": self.dimensions(),
         }
 
     def dimensions(self) -> dict[str, dict[str, int | float]]:

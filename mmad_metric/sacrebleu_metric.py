@@ -63,7 +63,8 @@ class MMADSignature(Signature):
 
 
 class MMADScore(Score):
-    """A system's or a segment's score: at most 0, 0 is perfect, higher is better.
+    """A system's or a segment's score: at most 0, 0 is perfect, higher is better (with method
+    gemba-da from 0 to 100).
 
     score: the mean over the scored segments, NaN where nothing is scored (null in JSON); result:
     the ratings behind it, None for a resampled score; interval: centre and half width of the

@@ -7,17 +7,27 @@ from contextlib import aclosing, asynccontextmanager
 from dataclasses import dataclass
 from typing import Any
 
+from mmad_metric.baselines.packs import load_baseline_pack
+from mmad_metric.baselines.prompts import BaselinePrompts
+from mmad_metric.baselines.scores import check_scheme
 from mmad_metric.calls.connect import Connection, connect, resolve
 from mmad_metric.config import MMADConfig
 from mmad_metric.deciding_prompts import check_prompts, check_variants
 from mmad_metric.files.inputs import sample_rows
 from mmad_metric.memory import RatingMemory, memory_identity
-from mmad_metric.method_space import SKIP_PARTITION, check_dimensions
+from mmad_metric.method_space import (
+    METHOD_FACTS,
+    NO_WEIGHTS,
+    SKIP_PARTITION,
+    check_dimensions,
+    is_baseline,
+)
 from mmad_metric.packs import load_pack
 from mmad_metric.pipeline import Method
 from mmad_metric.rating import Segment, SegmentRating, Status
 from mmad_metric.repeats import repeated
 from mmad_metric.runner import rate_segments
+from mmad_metric.scales import Scale
 from mmad_metric.scoring import WeightScheme, load_scheme, scheme_table
 from mmad_metric.signature import Observed, format_signature, signature_fields
 from mmad_metric.templates import Prompts
@@ -26,15 +36,18 @@ from mmad_metric.version import __version__
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """Settings with the prompts and weights that they name."""
+    """Settings with the prompts and weights that they name. scheme: None where the method has no
+    errors to weigh."""
 
     config: MMADConfig
-    prompts: Prompts
-    scheme: WeightScheme
+    prompts: Prompts | BaselinePrompts
+    scheme: WeightScheme | None
 
     @classmethod
     def of(cls, config: MMADConfig) -> Plan:
         """Load and check the prompt pack and the weights. Raises ConfigError, PackError."""
+        if is_baseline(config):
+            return cls._of_baseline(config)
         prompts = Prompts(load_pack(config.prompts), config.lp)
         check_prompts(prompts)
         if config.uses_variants():
@@ -43,11 +56,28 @@ class Plan:
         check_dimensions(config, plan.dimension_names)
         return plan
 
+    @classmethod
+    def _of_baseline(cls, config: MMADConfig) -> Plan:
+        prompts = BaselinePrompts(load_baseline_pack(config.prompts, config.method), config.lp)
+        prompts.check()
+        if config.weights == NO_WEIGHTS:
+            return cls(config, prompts, None)
+        scheme = load_scheme(config.weights)
+        check_scheme(config.method, scheme)
+        return cls(config, prompts, scheme)
+
+    @property
+    def scale(self) -> Scale:
+        """What a score is."""
+        return METHOD_FACTS[self.config.method].scale
+
     @property
     def pack_identity(self) -> str:
         """Name, version and hash of the prompts that these settings can send."""
-        pack = self.prompts.pack
-        return pack.full_identity if self.config.uses_variants() else pack.identity
+        prompts = self.prompts
+        if isinstance(prompts, Prompts) and self.config.uses_variants():
+            return prompts.pack.full_identity
+        return prompts.pack.identity
 
     @property
     def dimension_names(self) -> tuple[str, ...]:
@@ -55,9 +85,19 @@ class Plan:
 
     @property
     def demo_pair(self) -> str:
-        """The pair whose demonstrations are used."""
-        coupled = SKIP_PARTITION in self.config.skip_stages
-        return self.prompts.coupled_demo_pair if coupled else self.prompts.demo_pair
+        """The pair whose demonstrations are used; several joined by "+", "" for none."""
+        prompts = self.prompts
+        if isinstance(prompts, Prompts) and SKIP_PARTITION in self.config.skip_stages:
+            return prompts.coupled_demo_pair
+        return prompts.demo_pair
+
+    @property
+    def borrowed_pair(self) -> str:
+        """The pair whose demonstrations stand in for those of the language pair; "" where it has
+        its own, or where the method shows the same ones for every pair."""
+        if isinstance(self.prompts, BaselinePrompts):
+            return self.prompts.borrowed_pair
+        return "" if self.demo_pair == str(self.config.lp) else self.demo_pair
 
     def signature_fields(self, observed: Observed | None = None) -> dict[str, str]:
         """The signature's keys; what replies tell is there only when it was observed."""
@@ -67,6 +107,8 @@ class Plan:
             self.demo_pair,
             observed or Observed(),
         )
+        if self.scheme is None:
+            return fields
         # What an own table holds moves scores, not what its file is called.
         return {**fields, "weights": self.scheme.identity}
 
@@ -75,12 +117,10 @@ class Plan:
 
     def to_dict(self) -> dict[str, Any]:
         """The settings as a run file's header keeps them: enough to rescore and to repeat."""
-        return {
-            **self.config.to_dict(),
-            "prompts": self.pack_identity,
-            "demos": self.demo_pair,
-            "weight_table": scheme_table(self.scheme),
-        }
+        values = {**self.config.to_dict(), "prompts": self.pack_identity, "demos": self.demo_pair}
+        if self.scheme is not None:
+            values["weight_table"] = scheme_table(self.scheme)
+        return values
 
     def header(self, systems: Iterable[tuple[str, int]]) -> dict[str, Any]:
         """A run file's first line, for systems given as (name, rows). Holds no time: a resumed
@@ -89,6 +129,7 @@ class Plan:
             "type": "header",
             "format": "mmad-run",
             "version": 1,
+            **({} if self.scale.has_errors else {"scale": self.scale.value}),
             "signature": self.signature(),
             "config": self.to_dict(),
             "versions": {"mmad-metric": __version__},
@@ -114,7 +155,7 @@ class Session:
 
         def known(segment: Segment) -> SegmentRating | None:
             if _left_out(segment, sampled):
-                return SegmentRating(segment, Status.NOT_SAMPLED)
+                return SegmentRating(segment, Status.NOT_SAMPLED, scale=plan.scale)
             rating = memory.recall(segment)
             if rating is not None:
                 recalled.add(id(rating))

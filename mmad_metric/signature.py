@@ -8,15 +8,15 @@ from urllib.parse import quote, unquote
 
 from mmad_metric.addresses import shown_url
 from mmad_metric.config import DEFAULT_REASKS, MMADConfig
+from mmad_metric.method_space import METHOD_FACTS, MMAD, NO_WEIGHTS, is_baseline
 from mmad_metric.version import __version__
 
 METRIC = "MMAD"
-# What a score is: a mean of minus-penalties, 0 the best, higher the better.
-_DIRECTION = "mean<=0,higher-better"
 # bs, ar, seed and version are sacreBLEU's own keys with its abbreviations; no other key takes one
 # that sacreBLEU uses for something else (#, t, l, o, S).
 _SHORT = {
-    "lp": "lp", "model": "m", "served": "ms", "roles": "ro", "prompts": "p", "demos": "d",
+    "lp": "lp", "model": "m", "served": "ms", "roles": "ro", "method": "me", "prompts": "p",
+    "demos": "d",
     "strategy": "st", "topic": "to", "dispute": "di", "rounds": "r", "turns": "tu", "skip": "sk",
     "weights": "w", "temp": "te", "max_tokens": "mt", "structured": "so", "adapted": "ad",
     "fold_system": "fs", "extra_body": "eb", "reasks": "ra", "sample": "sa", "sample_seed": "ss",
@@ -43,15 +43,18 @@ def signature_fields(
 ) -> dict[str, str]:
     """The signature's keys and values, in order. pack: name, version and hash of the pack;
     demos: the pair whose demonstrations were used."""
+    method = config.method
     values = {
         "lp": str(config.lp),
         "model": config.model,
         "served": "+".join(observed.models),
         "roles": ",".join(f"{role}={_public_model(model)}" for role, model in config.role_models),
+        "method": "" if method == MMAD else method,
         "prompts": pack,
         "demos": demos,
-        "strategy": config.strategy if config.debates() else "none",
     }
+    if not is_baseline(config):
+        values["strategy"] = config.strategy if config.debates() else "none"
     if config.debates():
         values |= {
             "topic": config.topic,
@@ -61,7 +64,7 @@ def signature_fields(
         }
     values |= {
         "skip": ",".join(map(str, config.skip_stages)),
-        "weights": config.weights,
+        "weights": "" if config.weights == NO_WEIGHTS else config.weights,
         "temp": "default" if config.temperature is None else f"{config.temperature:g}",
         "max_tokens": str(config.max_tokens),
         "structured": "+".join(observed.levels) or config.structured,
@@ -72,7 +75,7 @@ def signature_fields(
         "sample": "" if config.sample is None else str(config.sample),
         "sample_seed": "" if config.sample is None else str(config.seed),
         "repeats": "" if config.repeats == 1 else str(config.repeats),
-        "scale": _DIRECTION,
+        "scale": METHOD_FACTS[method].scale.value,
         "version": __version__,
     }
     return {key: value for key, value in values.items() if value}

@@ -63,11 +63,19 @@ def annotation(
 
 def reply_text(schema_name: str, annotations: Sequence[dict[str, Any]] = ()) -> str:
     """A well-formed reply of any schema, by its name; a consensus check says no, an
-    interrogator asks something."""
+    interrogator asks something, counts are those of the annotations, a direct score takes them
+    off 100."""
     if schema_name == "consensus_check":
         return '{"consistent": "no"}'
     if schema_name == "interrogation":
         return '{"questions": "Which words show it?"}'
+    if schema_name in ("error_counts", "direct_assessment"):
+        severities = [each["severity"] for each in annotations]
+        minor = severities.count("minor")
+        major = len(severities) - minor - severities.count("neutral")
+        if schema_name == "error_counts":
+            return json.dumps({"major": major, "minor": minor})
+        return json.dumps({"score": max(0, 100 - 5 * major - minor)})
     values: dict[str, Any] = {}
     if schema_name == "debate_turn":
         values["argument"] = "I hold my position."

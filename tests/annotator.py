@@ -12,6 +12,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from mmad_metric.calls.reasking import REMINDER
+from mmad_metric.testing import reply_text
 from tests.loopback_replies import ReceivedCall
 
 Item = dict[str, Any]
@@ -35,16 +36,18 @@ class Annotator:
     def answer(self, schema: str, contents: Sequence[str]) -> str:
         if contents[-1] == REMINDER:  # what could not be read is not looked at again
             contents = contents[:-2]
-        if schema == "consensus_check":
-            return '{"consistent": "no"}'
+        if schema in ("consensus_check", "interrogation"):
+            return reply_text(schema)
+        if schema == "error_counts":
+            return reply_text(schema, json.loads(contents[-2])["annotations"])
         texts = texts_of(contents)
+        if schema == "direct_assessment":
+            return reply_text(schema, self.look_up(*texts))
         if schema == "dimension_annotations":
             dimension = _dimension(contents)
             return _json({"annotations": self._found(texts, dimension)})
         if schema == "coupled_annotations":
             return _json({"annotations": self.look_up(*texts)})
-        if schema == "interrogation":
-            return _json({"questions": "Which words show it?"})
         if schema == "dimension_verdict":
             return _json({"analysis": "Pro is right.", "annotations": _first(contents)})
         if schema == "final_judgement":

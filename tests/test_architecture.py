@@ -29,15 +29,18 @@ ROOT = Path(__file__).resolve().parent.parent / PACKAGE
 LAYERS = {
     "the ground": "version errors blocking addresses names",
     "the seam to a model": "chat",
-    "MQM values": "mqm label_words labels normalise spans merging languages rating scoring "
+    "MQM values": "mqm label_words labels normalise spans merging languages scales rating scoring "
     "provenance filtering",
     "settings": "method_space setting_fields plain_values config call_counts signature repeats "
     "results layouts",
-    "prompts": "pack_parts packs templates deciding_prompts",
-    "replies": "replies replies.mend replies.scan replies.items replies.search replies.shapes",
+    "prompts": "pack_parts pack_files packs templates deciding_prompts",
+    "replies": "replies replies.mend replies.scan replies.items replies.search replies.shapes "
+    "replies.numbers",
     "one segment": "stages stages.context stages.annotate stages.positions stages.room "
     "stages.consensus stages.deliberation stages.interactive_review stages.consultancy_review "
-    "stages.debate stages.judge pipeline",
+    "stages.debate stages.judge baselines baselines.packs baselines.prompts baselines.scores "
+    "baselines.context baselines.listing baselines.gemba_mqm baselines.eaprompt "
+    "baselines.gemba_da baselines.rate pipeline",
     "many segments": "runner",
     "statistics": "stats.table stats.resampling stats.significance stats.clusters stats",
     "talking to a server": "servers servers.endpoint servers.dialect servers.refusals "
@@ -62,9 +65,9 @@ LAYERS = {
     "the Space": "hub hub.space hub.wheel hub.folder hub.push hub.page hub.visit hub.app",
     "the command line": "cli.exits cli.terminal cli.sacrebleu_options cli.options cli.columns "
     "cli.resampling cli.test_sets cli.overlap cli.printing cli.output cli.forecast cli.given "
-    "cli.findings cli.rated cli.error_filters cli.rate cli.score cli.prompts cli.local "
-    "cli.register cli.tables cli.compare_output cli.compare cli.hub cli.export "
-    "cli.meta_eval_options cli.meta_eval cli cli.__main__",
+    "cli.findings cli.rated cli.error_filters cli.rate cli.score cli.prompt_text "
+    "cli.baseline_prompts cli.prompts cli.local cli.register cli.tables cli.compare_output "
+    "cli.compare cli.hub cli.export cli.meta_eval_options cli.meta_eval cli cli.__main__",
     "the evaluate face": "metric_inputs metric_options mmad",
 }
 PLACE = {name: place for place, name in enumerate(" ".join(LAYERS.values()).split())}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+from dataclasses import replace
 from decimal import Decimal
 from itertools import pairwise, product
 from typing import Any
@@ -16,7 +17,7 @@ from mmad_metric.chat import Usage
 from mmad_metric.config import MMADConfig
 from mmad_metric.errors import ConfigError
 from mmad_metric.forecast import forecast
-from mmad_metric.method_space import STRATEGIES, TOPICS, TURNS
+from mmad_metric.method_space import METHODS, STRATEGIES, TOPICS, TURNS
 from mmad_metric.rating import Segment
 from mmad_metric.results import usage_dict
 from mmad_metric.session import Plan, open_session
@@ -80,6 +81,15 @@ def test_every_combination_is_valid_or_refused_with_the_setting_that_does_not_fi
         ({"role_models": ["annotate.=x"]}, "unknown role"),
         ({"role_models": ["annotate.style=x"], "skip_stages": [1]}, "one agent"),
         ({"role_models": {"referee": "x"}}, "annotate.DIMENSION"),
+        ({"method": "gemba"}, "mmad, gemba-mqm, eaprompt, gemba-da"),
+        ({"method": ["gemba-mqm"]}, "is not one of"),
+        ({"method": "gemba-mqm", "rounds": 3}, "rounds: method gemba-mqm"),  # as by default
+        ({"method": "eaprompt", "strategy": "none"}, "strategy: method eaprompt"),
+        ({"method": "eaprompt", "full_debate": True}, "full_debate"),
+        ({"method": "eaprompt", "skip_stages": [3]}, "skip_stages"),
+        ({"method": "gemba-da", "weights": "wmt"}, "nothing to weigh"),
+        ({"method": "gemba-da", "role_models": ["annotate=x"]}, "the roles are score"),
+        ({"method": "gemba-mqm", "role_models": ["annotate.style=x"]}, "one agent"),
     ],
     ids=str,
 )  # fmt: skip
@@ -99,6 +109,9 @@ def test_what_does_not_go_together_is_refused_by_name(options: dict[str, Any], n
         ({"strategy": "none"}, "annotate judge"),
         ({"skip_stages": [2, 3]}, "annotate"),
         ({"role_models": ["annotate.style=x"]}, "annotate annotate.style pro con consensus judge"),
+        ({"method": "gemba-mqm"}, "annotate"),
+        ({"method": "eaprompt"}, "annotate count"),
+        ({"method": "gemba-da"}, "score"),
     ],
     ids=str,
 )  # fmt: skip
@@ -151,6 +164,45 @@ def test_a_forecasts_most_calls_are_the_bound_times_the_segments(
     for fewer, more in pairwise(totals):
         assert fewer.prompt_tokens <= more.prompt_tokens
         assert fewer.completion_tokens < more.completion_tokens
+
+
+@pytest.mark.parametrize(("method", "calls"), [("gemba-mqm", 1), ("eaprompt", 2), ("gemba-da", 1)])
+def test_a_baseline_takes_the_same_calls_whatever_is_found(method: str, calls: int):
+    made = config(method=method)
+    segments = [Segment("One.", "Eins."), Segment("Two.", "Zwei."), Segment("Three.", "")]
+    fewest, most = forecast(Plan.of(made), segments).cases
+    assert call_bounds(made, 4) == (calls, calls)
+    assert fewest.total.calls == most.total.calls == 2 * calls
+    assert set(most.usage) == set(made.roles())
+    assert fewest.total.prompt_tokens <= most.total.prompt_tokens
+    assert fewest.total.completion_tokens < most.total.completion_tokens
+    assert most.total.completion_tokens == 2 * calls * made.max_tokens
+
+
+def test_a_method_brings_its_own_prompts_and_weights_and_keeps_given_ones():
+    made = [config(method=method) for method in METHODS]
+    own = {each.method: (each.prompts, each.weights) for each in made}
+    assert own == {
+        "mmad": ("mmad", "mmad"),
+        "gemba-mqm": ("gemba-mqm", "gemba"),
+        "eaprompt": ("eaprompt", "mmad"),
+        "gemba-da": ("gemba-da", "none"),
+    }
+    given = config(method="gemba-mqm", prompts="mine", weights="wmt")
+    assert (given.prompts, given.weights) == ("mine", "wmt")
+    assert MMADConfig(lp=given.lp, method="eaprompt") == config(method="eaprompt")
+    for method in METHODS:
+        assert replace(config(method=method), model="other").method == method
+
+
+def test_a_baselines_settings_do_not_speak_of_stages_that_it_lacks():
+    told = config(method="gemba-da").to_dict()
+    assert told["method"] == "gemba-da"
+    assert not {"strategy", "topic", "rounds", "turns", "dispute", "full_debate", "skip_stages",
+                "weights"} & set(told)  # fmt: skip
+    assert set(config().to_dict()) - set(told) == {
+        "strategy", "topic", "rounds", "turns", "dispute", "full_debate", "skip_stages", "weights"
+    }  # fmt: skip
 
 
 # -- models and costs by role

@@ -35,12 +35,11 @@ def _sampled(plan: Plan, inputs: Inputs) -> Iterator[Segment]:
 
 def _text(plan: Plan, result: Forecast, values: dict[str, Any]) -> str:
     low, high = values["calls_per_segment"]
+    calls = f"{low} to {high} calls" if low < high else f"{low} call{'s' * (low > 1)}"
     times = f", each rated {result.repeats} times" if result.repeats > 1 else ""
     lines = [
         f"{result.rows} segments, {result.distinct} different ones that need calls{times}",
-        f"{low} to {high} calls a rating with {plan.config.model}"
-        if times
-        else f"{low} to {high} calls each with {plan.config.model}",
+        f"{calls} {'a rating' if times else 'each'} with {plan.config.model}",
         f"{'case':<10} {'calls':>9} {'prompt tokens':>14} {'reply tokens':>13} {'US dollars':>11}",
     ]
     for name, case in values["cases"].items():

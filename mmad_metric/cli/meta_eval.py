@@ -148,10 +148,16 @@ def _spans(options: argparse.Namespace, loaded: Loaded) -> tuple[list[Any], str]
 
     if not loaded.runs:
         raise ConfigError("--spans: score files have no spans; give run files with --runs")
+    marking = [run for run in loaded.runs if run.scale.has_errors]
+    if not marking:
+        raise ConfigError("--spans: these runs give scores without errors, so there are no spans")
+    for run in loaded.runs:
+        if run not in marking:
+            tell(f"{run.metric} gives scores without errors: it is left out of the spans")
     human = {lp: human_spans(data, gold_of(options.gold, lp)) for lp, data in loaded.sets.items()}
     systems = {pair.lp: pair.gold.systems for pair in loaded.pairs}
     reports = [
-        span_report(run, human[run.lp], loaded.sets[run.lp], systems[run.lp]) for run in loaded.runs
+        span_report(run, human[run.lp], loaded.sets[run.lp], systems[run.lp]) for run in marking
     ]
     return rounded_report(reports, options.width), span_text(reports, options.width)
 

@@ -41,15 +41,15 @@ exit status: 0 all scored; 1 bad input or settings, or the server refused; 2 usa
 3 finished with unscored segments; 130 interrupted (run it again to go on)
 
 A score is minus the MQM penalty: 0 is perfect, higher is better; the system score is
-the mean over the scored segments.
+the mean over the scored segments. With --method gemba-da a score is from 0 to 100.
 
 {ABSENT}"""
 # Config fields by the group of --help that they stand in.
 _GROUPS = {
     "model": ("model", "base_url", "role_models", "temperature", "max_tokens", "structured",
               "fold_system", "extra_body"),
-    "method": ("prompts", "strategy", "topic", "dispute", "rounds", "turns", "full_debate",
-               "skip_stages", "weights"),
+    "method": ("method", "prompts", "strategy", "topic", "dispute", "rounds", "turns",
+               "full_debate", "skip_stages", "weights"),
     "run": ("sample", "seed", "repeats", "concurrency", "timeout", "max_retries", "reasks",
             "max_cost", "cache"),
 }  # fmt: skip

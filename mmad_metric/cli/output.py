@@ -40,7 +40,9 @@ def details(totals: SystemTotals) -> dict[str, Any]:
 
 
 def counts_beside(systems: Sequence[SystemTotals]) -> dict[str, tuple[str, ...]]:
-    """The columns that a table of several systems has beside the scores."""
+    """The columns that a table of several systems has beside the scores; none without errors."""
+    if not all(each.scale.has_errors for each in systems):
+        return {}
     titles = {"Major": "n_major", "Minor": "n_minor", "Non-translation": "n_non_translation"}
     return {
         title: tuple(str(each.errors[key]) for each in systems) for title, key in titles.items()
@@ -57,6 +59,8 @@ def segment_line(rating: SegmentRating, style: Style, *, bare: bool, named: bool
         return f"{prefix}{NAME} = {score} (not_sampled)"
     if rating.reason is not None:
         return f"{prefix}{NAME} = {score} ({rating.reason.value})"
+    if not rating.scale.has_errors:
+        return f"{prefix}{NAME} = {score}"
     errors = "; ".join(f"{error.category} {error.severity.value}" for error in rating.errors)
     return f"{prefix}{NAME} = {score} {errors or 'no error'}"
 

@@ -6,9 +6,10 @@ import argparse
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from mmad_metric.calls.prices import estimate_prompt
 from mmad_metric.chat import Message
+from mmad_metric.cli.baseline_prompts import baseline_messages, check_baseline
 from mmad_metric.cli.exits import EXIT_OK
+from mmad_metric.cli.prompt_text import print_messages, texts_given
 from mmad_metric.deciding_prompts import (
     Dispute,
     Moment,
@@ -22,7 +23,8 @@ from mmad_metric.deciding_prompts import (
 )
 from mmad_metric.errors import ConfigError
 from mmad_metric.languages import LanguagePair
-from mmad_metric.method_space import STRATEGIES, TOPICS
+from mmad_metric.method_space import METHODS, MMAD, STRATEGIES, TOPICS
+from mmad_metric.pack_files import pack_method
 from mmad_metric.pack_parts import ALL_DIMENSIONS, Dimension
 from mmad_metric.packs import load_pack
 from mmad_metric.rating import Position
@@ -47,10 +49,11 @@ def run_prompts(arguments: Sequence[str]) -> int:
     commands = parser.add_subparsers(dest="command", required=True)
     show = commands.add_parser("show", help="print the messages of each stage")
     show.add_argument("-l", "--lp", "--language-pair", default="en-de", metavar="SRC-TGT")
-    show.add_argument("--prompts", default="mmad", metavar="PACK")
+    show.add_argument("--method", choices=METHODS, default=MMAD, help="M-MAD, or a baseline")
+    show.add_argument("--prompts", metavar="PACK", help="(default: the method's own)")
     show.add_argument("--stage", choices=STAGES, help="one stage only")
     show.add_argument("--strategy", choices=STRATEGIES, help="how a debate ends")
-    show.add_argument("--topic", choices=TOPICS, default="severity", help="what is debated")
+    show.add_argument("--topic", choices=TOPICS, help="what is debated (default: severity)")
     show.add_argument("--skip-stage", type=int, choices=(1,), help="one annotator for all")
     show.add_argument("--dimension", help="one dimension only")
     show.add_argument("--source", help="source text (default: a demonstration's)")
@@ -60,10 +63,16 @@ def run_prompts(arguments: Sequence[str]) -> int:
     options = parser.parse_args(arguments)
     if options.command == "check":
         return _check(options.folder)
+    if options.method != MMAD:
+        print_messages(baseline_messages(options))
+        return EXIT_OK
     return _show(options)
 
 
 def _check(folder: str) -> int:
+    if pack_method(folder) != MMAD:
+        print(check_baseline(folder))
+        return EXIT_OK
     pack = load_pack(folder)
     for pair in pack.demos:
         check_prompts(Prompts(pack, LanguagePair.parse(pair)))
@@ -79,21 +88,18 @@ def _check(folder: str) -> int:
 
 
 def _show(options: argparse.Namespace) -> int:
-    prompts = Prompts(load_pack(options.prompts), LanguagePair.parse(options.lp))
+    topic = options.topic or TOPICS[0]
+    prompts = Prompts(load_pack(options.prompts or MMAD), LanguagePair.parse(options.lp))
     check_prompts(prompts)
     strategy = _strategy(options)
     coupled = options.skip_stage is not None
-    if coupled or options.topic != "severity" or strategy not in ("consensus", "none"):
-        check_variants(prompts, [options.topic], [strategy])
+    if coupled or topic != "severity" or strategy not in ("consensus", "none"):
+        check_variants(prompts, [topic], [strategy])
     dimensions = (ALL_DIMENSIONS,) if coupled else _dimensions(prompts, options.dimension)
     texts = _texts(prompts, options)
-    view = _View(prompts, dimensions, texts, options.topic, strategy)
+    view = _View(prompts, dimensions, texts, topic, strategy)
     for stage in _STAGES[strategy] if options.stage is None else (options.stage,):
-        for title, messages in view.messages(stage):
-            print(f"=== {title} (about {estimate_prompt(messages)} tokens)")
-            for message in messages:
-                print(f"--- {message.role}\n{message.content}")
-            print()
+        print_messages(view.messages(stage))
     return EXIT_OK
 
 
@@ -119,12 +125,8 @@ def _dimensions(prompts: Prompts, wanted: str | None) -> tuple[Dimension, ...]:
 
 def _texts(prompts: Prompts, options: argparse.Namespace) -> tuple[str, str]:
     """The texts given, or those of the pack's first demonstration with a major error."""
-    if (options.source is None) != (options.translation is None):
-        raise ConfigError("--source and --translation belong together")
-    if options.source is not None:
-        return options.source, options.translation
     demo = prompts.pack.demos[prompts.demo_pair][0]
-    return demo.source, demo.translation
+    return texts_given(options, (demo.source, demo.translation))
 
 
 @dataclass(frozen=True, slots=True)

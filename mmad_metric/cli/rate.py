@@ -115,9 +115,9 @@ def _notices(plan: Plan, inputs: Inputs, options: argparse.Namespace) -> list[st
         notices.append("no cache: an interrupted run starts from the beginning")
     if (doubt := determinism_warning(plan.config)) is not None:
         notices.append(doubt)
-    if plan.demo_pair != str(plan.config.lp):
+    if plan.borrowed_pair:
         notices.append(
-            f"no demonstrations for {plan.config.lp}: those of {plan.demo_pair} are used"
+            f"no demonstrations for {plan.config.lp}: those of {plan.borrowed_pair} are used"
         )
     return notices
 

@@ -22,7 +22,7 @@ class System:
 
     source: which of the files it is from; stored_name: its name in there; rows: a score, or
     repeats' scores, for each segment; asked: which of them were to be rated; labels: its errors
-    by segment, all repeats together, None where only scores are known.
+    by segment, all repeats together, None where there are only scores.
     """
 
     name: str
@@ -65,10 +65,11 @@ def read_systems(
     gold: a `.seg.score` file: segments without a score in it count as unscored, systems that are
     not in it are left out; force: compare in spite of different settings, and unfinished runs.
 
-    Raises InputError for files that cannot be read, different sources, different numbers of
-    segments, a name that two systems share, and without force different signatures.
+    Raises InputError for files that cannot be read, different scales, different sources, different
+    numbers of segments, a name that two systems share, and without force different signatures.
     """
     sources = [_read(path, number, force=force) for number, path in enumerate(paths)]
+    _refuse_other_scales(sources)
     differences = _differences(sources)
     if differences and not force:
         raise InputError(f"{differences[0]}; --force compares them all the same")
@@ -111,7 +112,8 @@ def _of_run(run: RunFile, number: int) -> _Source:
             raise InputError(
                 f"{file}: system {rows[0].segment.system!r} has other sources than the first one"
             )
-        systems.append(_system(rows, file, number))
+        system = _system(rows, file, number)
+        systems.append(system if run.scale.has_errors else replace(system, labels=None))
     stored = (run.summary or run.header).get("signature")
     try:
         signature = parse_signature(str(stored))
@@ -179,6 +181,18 @@ def _differences(sources: Sequence[_Source]) -> list[str]:
                     + ", ".join(differing)
                 )
     return found
+
+
+def _refuse_other_scales(sources: Sequence[_Source]) -> None:
+    """A difference of numbers on two scales means nothing, so that force does not help."""
+    known = [(source.file, source.run.scale) for source in sources if source.run is not None]
+    for file, scale in known[1:]:
+        first_file, first = known[0]
+        if scale is not first:
+            raise InputError(
+                f"{first_file} and {file}: scores are numbers {first.range} in one and "
+                f"{scale.range} in the other; such runs meet in `mmad meta-eval` alone"
+            )
 
 
 def _refuse_other_texts(sources: Sequence[_Source]) -> None:

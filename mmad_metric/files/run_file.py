@@ -19,6 +19,7 @@ from mmad_metric.files.json_lines import object_line, read_object
 from mmad_metric.files.lines import RawLine, TextFile, decoded, readable
 from mmad_metric.files.run_lines import parse_segment_line, segment_line
 from mmad_metric.rating import SegmentRating
+from mmad_metric.scales import Scale
 
 if sys.platform != "win32":
     import fcntl
@@ -125,11 +126,17 @@ class RunFile:
     def complete(self) -> bool:
         return self.summary is not None
 
+    @property
+    def scale(self) -> Scale:
+        """What a score of this run is."""
+        return Scale(self.header.get("scale", Scale.PENALTY.value))
+
     def ratings(self) -> Iterator[SegmentRating]:
         """The segments' ratings in file order, streamed, anew with each call.
 
         Raises InputError naming file and line for anything that is not a segment's line.
         """
+        scale = self.scale
         for raw, line in _objects(self._file, torn=self._torn):
             if raw.number == 1 or line.get("type") == "summary":
                 continue
@@ -137,6 +144,10 @@ class RunFile:
                 if line.get("type") != "segment":
                     raise InputError(f"a line of type {line.get('type')!r} amid the segments")
                 rating = parse_segment_line(line)
+                if rating.scale is not scale:
+                    raise InputError(
+                        f"a score on the scale {rating.scale.value} in a run on {scale.value}"
+                    )
             except InputError as error:
                 raise InputError(f"{self._file.name}, line {raw.number}: {error}") from None
             yield rating
@@ -175,6 +186,11 @@ def _header(raw: RawLine, file: TextFile) -> dict[str, Any]:
         raise InputError(
             f"{file.name}, line 1: version {header.get('version')!r} of the format, this "
             f"program reads version {VERSION}"
+        )
+    known = [scale.value for scale in Scale]
+    if header.get("scale", known[0]) not in known:
+        raise InputError(
+            f"{file.name}, line 1: scale {header['scale']!r} is not one of {', '.join(known)}"
         )
     return header
 

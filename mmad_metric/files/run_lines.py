@@ -14,11 +14,13 @@ from mmad_metric.mqm import Annotation, Category, MQMError, Severity
 from mmad_metric.rating import (
     DebateRound,
     DimensionOutcome,
+    ErrorCounts,
     Position,
     Segment,
     SegmentRating,
     Status,
 )
+from mmad_metric.scales import Scale
 
 _T = TypeVar("_T")
 _NOT_GIVEN: Any = object()
@@ -40,6 +42,9 @@ def segment_line(rating: SegmentRating) -> dict[str, Any]:
     line["status"] = rating.status.value
     # -0.0, the negative of no penalty, is written as 0.0.
     line["score"] = None if rating.score is None else rating.score + 0.0
+    _put(line, "scale", None if rating.scale is Scale.PENALTY else rating.scale.value)
+    counts = rating.counts
+    _put(line, "counts", counts and {"major": counts.major, "minor": counts.minor})
     _put(line, "reason", rating.reason.value if rating.reason else None)
     _put(line, "detail", rating.detail or None)
     _put(line, "flags", list(rating.flags) or None)
@@ -82,6 +87,8 @@ def parse_segment_line(line: Mapping[str, Any]) -> SegmentRating:
             models=_strings(line, "models"),
             levels=_strings(line, "levels"),
             adapted=_strings(line, "adapted"),
+            scale=Scale(_get(line, "scale", str, Scale.PENALTY.value)),
+            counts=_counts(line),
         )
     except InputError:
         raise
@@ -96,6 +103,13 @@ def _repeat(line: Mapping[str, Any]) -> int | None:
     if repeat is not None and repeat < 1:
         raise InputError(f"not a segment line: 'repeat' is {repeat}, not a number from 1")
     return repeat
+
+
+def _counts(line: Mapping[str, Any]) -> ErrorCounts | None:
+    counts = _get(line, "counts", dict, None)
+    if counts is None:
+        return None
+    return ErrorCounts(_get(counts, "major", int), _get(counts, "minor", int))
 
 
 def _error(line: dict[str, Any]) -> MQMError:

@@ -112,15 +112,17 @@ def _progress(done: int, total: int) -> str:
 def _totals(totals: SystemTotals, *, named: bool) -> str:
     name = f"<span><bdi>{escape(totals.name)}</bdi></span>" if named else ""
     errors = totals.errors
-    counts = (
-        f"{totals.n_scored} of {totals.n_rated} scored, {errors['n_major']} major, "
-        f"{errors['n_minor']} minor, {errors['n_non_translation']} non-translation"
-    )
+    counts = f"{totals.n_scored} of {totals.n_rated} scored"
+    if totals.scale.has_errors:
+        counts += (
+            f", {errors['n_major']} major, {errors['n_minor']} minor, "
+            f"{errors['n_non_translation']} non-translation"
+        )
     if totals.n_not_sampled:
         counts += f"; {totals.n_not_sampled} left out of the sample"
     return (
         f'<div class="mmad-head">{name}<strong>{_number(totals.score)}</strong>'
-        f"<span>mean score: 0 is perfect, lower is worse</span><span>{counts}</span></div>"
+        f"<span>mean score: {totals.scale.reading}</span><span>{counts}</span></div>"
     )
 
 
@@ -142,7 +144,8 @@ def _segment(rating: SegmentRating, *, named: bool) -> str:
     elif listed:
         verdict = f'<ol class="mmad-errors">{listed}</ol>'
     else:
-        verdict = '<p class="mmad-note">no error found</p>'
+        note = "no error found" if rating.scale.has_errors else "scored as a whole"
+        verdict = f'<p class="mmad-note">{note}</p>'
     return (
         f'<section class="mmad-segment"><header><span>{name}{segment.index + 1}</span>'
         f'<span class="mmad-score">{_number(rating.score)}</span></header>'

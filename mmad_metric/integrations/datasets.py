@@ -40,7 +40,8 @@ class DatasetResult:
 
     @property
     def score(self) -> float | None:
-        """Mean over the scored rows, <= 0, higher is better; None when there is none."""
+        """Mean over the scored rows, <= 0 (method gemba-da: 0 to 100), higher is better; None
+        when there is none."""
         return self.totals.score
 
     @property
@@ -72,10 +73,11 @@ def rate_dataset(
     mappings is named with a dot, "translation.de". reference_column: accepted and not used (a
     warning says so). options: those of MMADConfig (`lp="en-de"`, `model=...`, `sample=...`).
 
-    Adds `mmad_score` (float, <= 0, None unless scored), `mmad_spans` (a list of errors: text,
-    start, end, side, category, severity, dimension, placement; offsets as everywhere code
-    points, half-open, None when the words were not found), `mmad_status` ("scored",
-    "unscored", "not_sampled") and `mmad_reason` (why unscored, else None).
+    Adds `mmad_score` (float, <= 0, with method gemba-da 0 to 100; None unless scored),
+    `mmad_spans` (a list of errors: text, start, end, side, category, severity, dimension,
+    placement; offsets as everywhere code points, half-open, None when the words were not found;
+    empty with gemba-da), `mmad_status` ("scored", "unscored", "not_sampled") and `mmad_reason`
+    (why unscored, else None).
 
     A stream is rated lazily while it is read, in order, with a bounded number of rows in
     memory, anew on each pass (out of the cache of replies).

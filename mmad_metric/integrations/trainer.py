@@ -17,6 +17,9 @@ from mmad_metric.config import MMADConfig, check_names
 from mmad_metric.errors import ConfigError, InputError, RunStopped
 from mmad_metric.integrations.decoding import decoded
 from mmad_metric.integrations.ranks import from_main, is_main, n_processes
+from mmad_metric.method_space import METHOD_FACTS
+from mmad_metric.results import ERROR_COUNTS
+from mmad_metric.scales import Scale
 
 ON_FAILURE = ("nan", "raise")
 PREFIX = "mmad_"
@@ -110,7 +113,8 @@ class TrainerMetrics:
     Gives floats only, under names that never change: `mmad_score` (mean over the scored
     segments, <= 0, higher is better; NaN where there is none to be trusted), `mmad_n_segments`,
     `mmad_n_scored`, `mmad_n_unscored`, `mmad_n_not_sampled`, `mmad_n_major`, `mmad_n_minor`,
-    `mmad_n_non_translation` (all NaN but the first two when nothing came back).
+    `mmad_n_non_translation` (all NaN but the first two when nothing came back). With method
+    gemba-da the score is from 0 to 100 and the last three are not given.
 
     With torch.distributed the main process alone rates; the others wait and get its numbers.
     `result` is the last evaluation's MMADResult, on the main process, None when it failed.
@@ -132,6 +136,7 @@ class TrainerMetrics:
         self._n_segments = n_segments if sources is None else len(sources)
         self._policy = policy
         self._texts = _Texts()
+        self._scale = METHOD_FACTS[config.method].scale
 
     def __call__(self, evaluation: Any, *, compute_result: bool = True) -> dict[str, float]:
         """The figures of an evaluation, all of it at once or, with `batch_eval_metrics`, one
@@ -154,7 +159,9 @@ class TrainerMetrics:
         except Exception as error:  # an epoch's figure is worth less than a training run
             if self._policy.on_failure == "raise":
                 raise
-            return self._failed(f"{type(error).__name__}: {error}", _nothing(len(texts.sources)))
+            return self._failed(
+                f"{type(error).__name__}: {error}", _nothing(len(texts.sources), self._scale)
+            )
         self.result = result
         complaint = self._policy.complaint(result)
         if complaint is None:
@@ -229,16 +236,17 @@ def _plain(result: MMADResult) -> dict[str, float]:
         f"{PREFIX}n_scored": float(totals.n_scored),
         f"{PREFIX}n_unscored": float(totals.n_unscored),
         f"{PREFIX}n_not_sampled": float(totals.n_not_sampled),
-        **{
-            f"{PREFIX}{name}": float(totals.errors[name])
-            for name in ("n_major", "n_minor", "n_non_translation")
-        },
+        **{f"{PREFIX}{name}": float(totals.errors[name]) for name in _error_names(totals.scale)},
     }
 
 
-def _nothing(rows: int) -> dict[str, float]:
+def _error_names(scale: Scale) -> tuple[str, ...]:
+    return ERROR_COUNTS if scale.has_errors else ()
+
+
+def _nothing(rows: int, scale: Scale) -> dict[str, float]:
     """The figures of an evaluation of which nothing came back."""
-    names = ("n_unscored", "n_not_sampled", "n_major", "n_minor", "n_non_translation")
+    names = ("n_unscored", "n_not_sampled", *_error_names(scale))
     return {
         f"{PREFIX}score": math.nan,
         f"{PREFIX}n_segments": float(rows),

@@ -28,6 +28,8 @@ SPAN_UNITS = (24, 16, 12, 8, 6, 4, 3)
 LABELS = tuple(f"{name}/{sub}" for name, subs in TYPOLOGY.items() for sub in subs)
 _OMISSION = "accuracy/omission"
 _PROSE_FIELDS = ("argument", "analysis", "questions")
+_COUNT_FIELDS = ("major", "minor")
+_SCORE_FIELD, _BEST_SCORE = "score", 100
 _LONGEST_LABEL = 60
 _LONGEST_FREE_SPAN = 400
 
@@ -63,8 +65,9 @@ def constrain(
 
     Spans become an enum of the texts' own stretches of words (of letters in scripts without
     spaces): the source's go with is_source_error true, the translation's with false, "all" with
-    non-translation. Texts too long for that keep free spans. A schema without such fields
-    comes back as it is. The schema given is not changed.
+    non-translation. Texts too long for that keep free spans. Counts of errors go up to the items
+    of a list, a score to 100, in whole numbers: a number without bounds need never end. A schema
+    without such fields comes back as it is. The schema given is not changed.
     """
     spans = span_choices(texts, bounds.units)
     narrowed: dict[str, Any] = _narrow(schema, spans, bounds)
@@ -83,6 +86,9 @@ def _narrow(part: Any, spans: tuple[tuple[str, ...], ...] | None, bounds: Bounds
     for name in fields:
         if name in _PROSE_FIELDS:
             result["properties"][name]["maxLength"] = bounds.letters
+        elif name in _COUNT_FIELDS or name == _SCORE_FIELD:
+            most = _BEST_SCORE if name == _SCORE_FIELD else bounds.items
+            result["properties"][name] = {"type": "integer", "minimum": 0, "maximum": most}
     if part.get("type") == "array":
         result["maxItems"] = bounds.items
     return result

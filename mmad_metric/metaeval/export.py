@@ -11,6 +11,7 @@ import os
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import PurePath
+from typing import Any
 
 from mmad_metric.errors import InputError, RunStopped
 from mmad_metric.files.json_lines import object_line
@@ -30,6 +31,7 @@ from mmad_metric.metaeval.layout import EvalSet
 from mmad_metric.metaeval.marot import COLUMNS, Annotated, has_tags, marot_lines
 from mmad_metric.metaeval.placed_runs import PlacedRun, RunRows, place_run, run_rows
 from mmad_metric.metaeval.ratings import rating_line
+from mmad_metric.method_space import MMAD
 from mmad_metric.mqm import MQMError
 from mmad_metric.rating import SegmentRating, Status
 from mmad_metric.repeats import RatedRow
@@ -45,11 +47,12 @@ Rows = dict[str, list[RatedRow | None]]
 @dataclass(frozen=True, eq=False)
 class Exported:
     """A finished run to write out. rows: by system, one a row of the run or a segment of the test
-    set; name: of the metric; notes: what people should be told about it."""
+    set; name: of the metric; scheme: None where its scores are not made of errors; notes: what
+    people should be told about it."""
 
     name: str
     lp: str
-    scheme: WeightScheme
+    scheme: WeightScheme | None
     rows: Rows
     notes: tuple[str, ...] = ()
 
@@ -66,13 +69,19 @@ class Exported:
         as in the run. errors: only those that it keeps, scores computed anew from them.
 
         Raises InputError for a run that did not get to its end or has no rows, a row that stands
-        there twice, systems whose names become equal as single words, and as `place_run` does.
+        there twice, systems whose names become equal as single words, errors to choose from by how
+        they came to be where one agent found them all, and as `place_run` does.
         """
         placed = PlacedRun(run_rows(run), ()) if data is None else place_run(run, data)
         found, notes = placed.rows, placed.notes
         unique_fields(found)
         scheme = _scheme(run)
         if errors is not None and not errors.keeps_all:
+            if scheme is None or _config(run).get("method", MMAD) != MMAD:
+                raise InputError(
+                    f"{readable(run.path)}: by its method one agent says all, so there is "
+                    "nothing to choose errors by"
+                )
             note = f"{readable(run.path)}: {_kept(found, errors)}"
             found, notes = _filtered(found, errors, scheme), (*notes, note)
         filled: Rows = {
@@ -121,9 +130,14 @@ def export(run: Exported, kinds: Iterable[str], folder: str, *, mtme: bool = Fal
     `NAME_LP.seg.score`. With repeats, each is a rater: it has a file of ratings of its own
     (`.repeatK.seg.rating`), its own name in the TSV (`NAME-repeatK`), its own line of spans; scores
     are means over the repeats that have one. A file appears whole or not at all. Raises InputError
-    for a text that a format cannot hold, RunStopped where the disk fails.
+    for a text that a format cannot hold, and for errors of a run that has none by its method;
+    RunStopped where the disk fails.
     """
-    paths = []
+    kinds, paths = list(kinds), []
+    if run.scheme is None and kinds != ["scores"]:
+        raise InputError(
+            f"{run.name}: this run gives scores without errors: only `scores` can be written"
+        )
     for kind in kinds:
         for ending, lines in _WRITERS[kind](run).items():
             if mtme and kind == "scores":
@@ -135,12 +149,19 @@ def export(run: Exported, kinds: Iterable[str], folder: str, *, mtme: bool = Fal
     return paths
 
 
-def _scheme(run: RunFile) -> WeightScheme:
-    config = run.header.get("config")
-    table = config.get("weight_table") if isinstance(config, dict) else None
-    if not isinstance(config, dict) or not isinstance(table, dict):
+def _scheme(run: RunFile) -> WeightScheme | None:
+    if not run.scale.has_errors:
+        return None
+    config = _config(run)
+    table = config.get("weight_table")
+    if not isinstance(table, dict):
         raise InputError(f"{readable(run.path)}, line 1: the header has no weight table")
     return scheme_from_table(str(config.get("weights")), table)
+
+
+def _config(run: RunFile) -> dict[str, Any]:
+    config = run.header.get("config")
+    return config if isinstance(config, dict) else {}
 
 
 def _scores(run: Exported) -> dict[str, Iterable[str | bytes]]:

@@ -16,6 +16,7 @@ from mmad_metric.metaeval.placed_runs import place_run
 from mmad_metric.mqm import MQMError
 from mmad_metric.rating import Status
 from mmad_metric.repeats import RatedRow
+from mmad_metric.scales import Scale
 
 _EDGES = "_. -"  # a class of a pattern: the hyphen last
 
@@ -55,12 +56,14 @@ class Rated:
 
 @dataclass(frozen=True, eq=False)
 class RunRatings:
-    """A run placed in a test set. ratings: by system, then by row of the test set; notes: what
-    people should be told about it."""
+    """A run placed in a test set. ratings: by system, then by row of the test set; scale: what its
+    scores are, of which correlations need to know nothing; notes: what people should be told about
+    it."""
 
     metric: str
     lp: str
     ratings: Mapping[str, Mapping[int, Rated]]
+    scale: Scale = Scale.PENALTY
     notes: tuple[str, ...] = ()
 
     def scores(self, n_segments: int) -> dict[str, list[Score]]:
@@ -94,11 +97,12 @@ def read_runs(runs: Iterable[NamedRun], sets: Mapping[str, EvalSet]) -> list[Run
     """The runs placed in the test sets, by language pair; runs of one name and pair that rate
     different systems become one.
 
-    Raises InputError for a pair without a test set, a system that is rated twice, and as
-    `place_run` does.
+    Raises InputError for a pair without a test set, a system that is rated twice, runs of one name
+    on different scales, and as `place_run` does.
     """
     found: dict[tuple[str, str], dict[str, Mapping[int, Rated]]] = {}
     notes: dict[tuple[str, str], list[str]] = {}
+    scales: dict[str, Scale] = {}
     for named in runs:
         run = read_run(named.path)
         lp = run_pair(run)
@@ -106,6 +110,11 @@ def read_runs(runs: Iterable[NamedRun], sets: Mapping[str, EvalSet]) -> list[Run
             raise InputError(f"{readable(named.path)}: a run of {lp}, asked for: {', '.join(sets)}")
         key = metric_name(named, lp), lp
         systems = found.setdefault(key, {})
+        if scales.setdefault(key[0], run.scale) is not run.scale:
+            raise InputError(
+                f"{readable(named.path)}: its scores are numbers {run.scale.range}, those of other "
+                f"runs called {key[0]!r} are not; tell them apart by NAME=PATH"
+            )
         placed = place_run(run, sets[lp])
         notes.setdefault(key, []).extend(placed.notes)
         for system, rows in placed.rows.items():
@@ -115,4 +124,7 @@ def read_runs(runs: Iterable[NamedRun], sets: Mapping[str, EvalSet]) -> list[Run
                     "apart by NAME=PATH"
                 )
             systems[system] = {row: Rated.of(each) for row, each in rows.items()}
-    return [RunRatings(*key, systems, tuple(notes[key])) for key, systems in found.items()]
+    return [
+        RunRatings(*key, systems, scales[key[0]], tuple(notes[key]))
+        for key, systems in found.items()
+    ]

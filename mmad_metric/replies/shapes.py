@@ -46,36 +46,49 @@ _LABEL_WORDS = 4
 _BUT = frozenset(("not", "but", "however", "although", "except", "partly", "partially"))
 
 
-class _Shape(BaseModel):
+class Shape(BaseModel):
+    """A reply's fields: all of them required, no others allowed."""
+
     model_config = ConfigDict(extra="forbid")
 
 
-class _AnnotationShape(_Shape):
+class _AnnotationShape(Shape):
     error_span: str
     category: str
     severity: Literal["minor", "major"]
     is_source_error: bool
 
 
-class _AnnotationsShape(_Shape):
+class _AnnotationsShape(Shape):
     annotations: list[_AnnotationShape]
 
 
-class _DebateTurnShape(_Shape):
+class _CoupledAnnotationShape(Shape):
+    error_span: str
+    category: str
+    severity: Literal["minor", "major", "critical"]
+    is_source_error: bool
+
+
+class _CoupledAnnotationsShape(Shape):
+    annotations: list[_CoupledAnnotationShape]
+
+
+class _DebateTurnShape(Shape):
     argument: str
     annotations: list[_AnnotationShape]
 
 
-class _JudgementShape(_Shape):
+class _JudgementShape(Shape):
     analysis: str
     annotations: list[_AnnotationShape]
 
 
-class _InterrogationShape(_Shape):
+class _InterrogationShape(Shape):
     questions: str
 
 
-class _ConsensusShape(_Shape):
+class _ConsensusShape(Shape):
     consistent: Literal["yes", "no"]
 
 
@@ -96,10 +109,12 @@ def dimension_annotations(home: str, own: OwnLabels = ()) -> ReplySchema:
 
 
 @lru_cache(maxsize=64)
-def coupled_annotations(own: OwnLabels = ()) -> ReplySchema:
-    """The annotations of an agent for all dimensions: tuple[Annotation, ...]."""
+def coupled_annotations(own: OwnLabels = (), *, critical: bool = False) -> ReplySchema:
+    """The annotations of an agent for all dimensions: tuple[Annotation, ...]. critical: whether
+    the agent is offered that severity too."""
     build = partial(_annotations, asking=(None, own))
-    return _annotating("coupled_annotations", _AnnotationsShape, build)
+    shape = _CoupledAnnotationsShape if critical else _AnnotationsShape
+    return _annotating("coupled_annotations", shape, build)
 
 
 @lru_cache(maxsize=64)
@@ -239,10 +254,10 @@ def _written(names: Iterable[str]) -> re.Pattern[str]:
 def _annotating(name: str, shape: type[BaseModel], build: Callable[[object], Any]) -> ReplySchema:
     known = ITEM_KEYS | REMARK_KEYS | _PROSE_KEYS | set(LIST_KEYS)
     reader = Reader(build, _claims_annotations, _written(LIST_KEYS), known)
-    return ReplySchema(name, _strict_schema(shape), partial(read_reply, reader))
+    return ReplySchema(name, strict_schema(shape), partial(read_reply, reader))
 
 
-def _strict_schema(shape: type[BaseModel]) -> dict[str, Any]:
+def strict_schema(shape: type[BaseModel]) -> dict[str, Any]:
     """The model's JSON schema without references, which simple servers do not follow."""
     schema = shape.model_json_schema()
     definitions = schema.pop("$defs", {})
@@ -267,7 +282,7 @@ def _strict_schema(shape: type[BaseModel]) -> dict[str, Any]:
 FINAL_JUDGEMENT = final_judgement()
 INTERROGATION = ReplySchema(
     "interrogation",
-    _strict_schema(_InterrogationShape),
+    strict_schema(_InterrogationShape),
     partial(
         read_reply,
         Reader(
@@ -281,7 +296,7 @@ INTERROGATION = ReplySchema(
 )
 CONSENSUS_CHECK = ReplySchema(
     "consensus_check",
-    _strict_schema(_ConsensusShape),
+    strict_schema(_ConsensusShape),
     partial(
         read_reply,
         Reader(

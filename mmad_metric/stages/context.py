@@ -38,9 +38,13 @@ class StageContext:
 
         Raises SegmentFailure or RunStopped, as the model does.
         """
-        request = ChatRequest(role, messages, schema, self.texts)
-        reply = await self.model.complete(request)
-        return reply.read(request).value
+        return await answer_of(self.model, ChatRequest(role, messages, schema, self.texts))
+
+
+async def answer_of(model: ChatModel, request: ChatRequest) -> Any:
+    """The value that the request's schema reads from the model's reply."""
+    reply = await model.complete(request)
+    return reply.read(request).value
 
 
 async def side_by_side(work: Iterable[Coroutine[Any, Any, Value]]) -> list[Value]:

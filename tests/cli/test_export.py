@@ -84,3 +84,14 @@ def test_an_export_of_repeats_has_their_means_and_a_rater_for_each(mmad: Mmad, f
         "m-repeat1", "m-repeat2"
     }  # fmt: skip
     assert [line["repeat"] for line in spans_of(files / "out")] == [1, 2] * 3
+
+
+@pytest.mark.parametrize("method", ["gemba-mqm", "eaprompt", "gemba-da"])
+def test_where_one_agent_says_all_there_is_nothing_to_choose_errors_by(
+    method: str, mmad: Mmad, server: LoopbackServer, files: Path
+):
+    made(mmad, server, "--method", method)
+    assert mmad("export", "m_en-de.jsonl", "-o", "out").status == 0
+    ran = mmad("export", "m_en-de.jsonl", "-o", "other", "--min-support", "0.5")
+    assert (ran.status, (files / "other").exists()) == (1, False)
+    assert "m_en-de.jsonl: by its method one agent says all" in ran.err

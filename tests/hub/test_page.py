@@ -13,6 +13,7 @@ from mmad_metric.hub.page import Shown, failure, marked, page
 from mmad_metric.mqm import Category, MQMError, Placement, Severity, Side
 from mmad_metric.rating import Segment, SegmentRating, Status
 from mmad_metric.results import SystemTotals
+from mmad_metric.scales import Scale
 from mmad_metric.scoring import SCHEMES
 
 HOSTILE = [
@@ -176,3 +177,12 @@ def test_progress_is_shown_until_all_is_rated():
     assert "1 of 4 segments rated" in html
     assert "width: 25%" in html
     assert "segments rated" not in page(Shown([totals], [rating], 1))
+
+
+def test_a_direct_score_is_explained_as_one_and_nothing_is_said_of_errors() -> None:
+    totals = SystemTotals("", None)
+    rating = SegmentRating(Segment("Hi.", "Hallo."), Status.SCORED, 85.0, scale=Scale.DIRECT)
+    totals.add(rating)
+    text = _Reader(page(Shown([totals], [rating], 1))).text
+    assert "85.00mean score: 0 to 100, 100 is perfect1 of 1 scored" in text
+    assert not any(word in text for word in ("major", "minor", "no error"))

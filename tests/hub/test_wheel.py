@@ -52,6 +52,9 @@ def test_a_checkout_is_built_with_card_app_script_and_prompts(wheel: tuple[str, 
     held = names(wheel[1])
     for name in ("card/hub_card.md", "hub/app.py", "mmad.py", "prompts/mmad/pack.toml"):
         assert f"mmad_metric/{name}" in held
+    for file in (ROOT / "prompts").rglob("*.*"):
+        if "__pycache__" not in file.parts:
+            assert f"mmad_metric/{file.relative_to(ROOT)}" in held
     with zipfile.ZipFile(io.BytesIO(wheel[1])) as archive:
         card = archive.read("mmad_metric/card/hub_card.md")
     assert card == (ROOT / "hub_card.md").read_bytes()

@@ -23,6 +23,7 @@ from mmad_metric.local.span_schema import (
     span_choices,
 )
 from mmad_metric.mqm import TYPOLOGY
+from mmad_metric.replies.numbers import DIRECT_ASSESSMENT, ERROR_COUNTS
 from mmad_metric.replies.shapes import (
     CONSENSUS_CHECK,
     FINAL_JUDGEMENT,
@@ -262,3 +263,27 @@ def test_repeated_words_count_once() -> None:
     choices = span_choices(("again and again " * 500, ""), 3)
     assert choices is not None
     assert longest(choices[0]) == 24
+
+
+@pytest.mark.parametrize("bounds", [TIGHT, ROOMY], ids=["tight", "roomy"])
+def test_numbers_are_whole_and_bounded_so_that_they_end(bounds: Bounds) -> None:
+    counts = constrain(ERROR_COUNTS.json_schema, TEXTS, bounds)
+    score = constrain(DIRECT_ASSESSMENT.json_schema, TEXTS, bounds)
+    for schema, reply, allowed in (
+        (counts, {"major": 0, "minor": bounds.items}, True),
+        (counts, {"major": bounds.items + 1, "minor": 0}, False),
+        (counts, {"major": -1, "minor": 0}, False),
+        (score, {"score": 0}, True),
+        (score, {"score": 100}, True),
+        (score, {"score": 101}, False),
+        (score, {"score": 8.25}, False),
+    ):
+        assert jsonschema.Draft202012Validator(schema).is_valid(reply) is allowed, reply
+    assert DIRECT_ASSESSMENT.json_schema["properties"] == {"score": {"type": "number"}}
+
+
+def test_critical_errors_are_among_the_choices_where_the_agent_may_say_so() -> None:
+    schema = constrain(coupled_annotations(critical=True).json_schema, TEXTS, ROOMY)
+    assert allows(schema, annotation("Katze", MISTRANSLATION, "critical"))
+    assert not allows(constrain(ANNOTATIONS, TEXTS, ROOMY),
+                      annotation("Katze", MISTRANSLATION, "critical"))  # fmt: skip

@@ -19,6 +19,7 @@ from mmad_metric.stages.positions import (
     is_disputed,
     same_annotations,
 )
+from mmad_metric.templates import Prompts
 from mmad_metric.testing import ScriptedChat, annotation, reply_text, scripted_method
 
 TEXTS = ("The red house.", "Das rote Maus.")
@@ -41,6 +42,7 @@ def run_debate(
 ) -> tuple[DimensionOutcome, ScriptedChat]:
     chat = ScriptedChat(script)
     method = scripted_method(chat, **options)
+    assert isinstance(method.prompts, Prompts)
     context = StageContext(TEXTS, method.prompts, method.config, chat)
     dimension = method.prompts.pack.dimensions[0]
     return asyncio.run(debate(context, dimension, opening)), chat

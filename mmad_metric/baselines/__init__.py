@@ -1,0 +1,1 @@
+"""The methods that M-MAD is held against: GEMBA-MQM, EAPrompt, GEMBA-DA; a module each."""
