@@ -17,6 +17,7 @@ from mmad_metric.cli.sacrebleu_options import (
     add_version,
     chosen_format,
     is_utility,
+    unknown_tokenizer,
 )
 from mmad_metric.config import MMADConfig, option_fields
 
@@ -82,8 +83,12 @@ def parse(arguments: Sequence[str]) -> argparse.Namespace:
     options.rates = "mmad" in options.metrics
     # Computed by sacreBLEU's classes, in the order asked for.
     options.overlap = [name.upper() for name in dict.fromkeys(options.metrics) if name != "mmad"]
+    if (wrong := unknown_tokenizer(options.bleu_tokenize)) is not None:
+        parser.error(wrong)
     if is_utility(options):
         return options
+    if options.show_spans and options.format == "latex":
+        parser.error("--show-spans prints text or JSON: -f text or -f json, not latex")
     if options.systems is None and not _has_input():
         parser.error("-i/--input is needed: the translations to rate, if not on standard input")
     if options.rates and options.lp is None:
@@ -147,7 +152,11 @@ def _add_inputs(group: Any) -> None:
                        help="language pair, such as en-de (needed by mmad and -t)")  # fmt: skip
     group.add_argument("--name", nargs="+", action="extend", metavar="NAME", dest="names",
                        help="names of the systems (default: from the files)")  # fmt: skip
-    group.add_argument("--tsv", action="store_true", help="inputs are TSV whatever their name")
+    form = group.add_mutually_exclusive_group()
+    form.add_argument("--tsv", action="store_true",
+                      help="systems' files are TSV whatever their name")  # fmt: skip
+    form.add_argument("--lines", action="store_true",
+                      help="all files are plain lines whatever their name")  # fmt: skip
     add_input(group)
 
 

@@ -197,7 +197,7 @@ def _refuse_other_texts(sources: Sequence[_Source]) -> None:
 def _named(systems: Sequence[System], names: Sequence[str] | None) -> list[System]:
     if names is not None:
         if len(names) != len(systems):
-            raise InputError(f"{len(names)} names are given for {len(systems)} systems")
+            raise InputError(f"--name: names given: {len(names)}, systems: {len(systems)}")
         systems = [
             replace(system, name=readable(name))
             for system, name in zip(systems, names, strict=True)

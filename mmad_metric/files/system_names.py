@@ -22,7 +22,7 @@ def system_names(systems: Sequence[SystemRows], names: Sequence[str] | None) -> 
     """
     if names is not None:
         if len(names) != len(systems):
-            raise InputError(f"{len(names)} names are given for {len(systems)} systems")
+            raise InputError(f"--name: names given: {len(names)}, systems: {len(systems)}")
         chosen = [readable(name) for name in names]
     else:
         chosen = _told_apart(systems)
@@ -44,14 +44,28 @@ def name_of_file(path: str) -> str:
 
 
 def _told_apart(systems: Sequence[SystemRows]) -> list[str]:
-    """Names after files; where two are the same, with the folder in front."""
+    """Names after files; where some are the same, with as many folders in front as tell them
+    apart, or if folders do not, with the extension."""
+    paths = [PurePath(readable(system.file.path)) for system in systems]
     names = [system.name or name_of_file(system.file.path) for system in systems]
-    often = Counter(names)
-    for position, system in enumerate(systems):
-        folder = PurePath(readable(system.file.path)).parent.name
-        if often[names[position]] > 1 and system.name is None and folder:
-            names[position] = f"{folder}/{names[position]}"
+    bare = list(names)
+    for depth in range(1, max(len(path.parts) for path in paths)):
+        for position in _shared(names, systems):
+            folders = [part for part in paths[position].parent.parts if part != "/"]
+            names[position] = "/".join([*folders[-depth:], bare[position]])
+    for position in _shared(names, systems):
+        names[position] = names[position].removesuffix(bare[position]) + paths[position].name
     return names
+
+
+def _shared(names: Sequence[str], systems: Sequence[SystemRows]) -> list[int]:
+    """The places of names after files that stand there more than once."""
+    often = Counter(names)
+    return [
+        position
+        for position, system in enumerate(systems)
+        if often[names[position]] > 1 and system.name is None
+    ]
 
 
 def _refuse_unusable(names: Sequence[str], systems: Sequence[SystemRows]) -> None:

@@ -6,7 +6,7 @@ import os
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from mmad_metric.errors import InputError
+from mmad_metric.errors import InputError, quoted
 from mmad_metric.files.lines import readable
 from mmad_metric.files.score_files import Score
 from mmad_metric.metaeval.human_spans import HumanSpans, read_human_spans
@@ -74,7 +74,7 @@ def _rows(data: EvalSet, path: str) -> Iterator[Annotated]:
         if _plain(row.source) != _plain(sources[row.segment - 1]):
             raise InputError(
                 f"{where}: its source is not that of segment {row.segment} in "
-                f"sources/{data.lp}.txt: {row.source[:60]!r}"
+                f"sources/{data.lp}.txt: {quoted(row.source)}"
             )
         yield against_output(row, texts[row.segment - 1])
 

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from mmad_metric.errors import InputError
+from mmad_metric.errors import InputError, quoted
 from mmad_metric.files.lines import readable
 from mmad_metric.files.run_file import RunFile, read_run
 from mmad_metric.files.score_files import Score, system_field
@@ -149,7 +149,7 @@ def _shift(rating: SegmentRating, output: str, path: str) -> int:
         return 1
     raise InputError(
         f"{readable(path)}: system {rating.segment.system!r}, row {rating.segment.index + 1}: its "
-        f"translation is not the test set's: {rated[:60]!r}, {output[:60]!r} is expected"
+        f"translation is not the test set's: {quoted(rated)}, {quoted(output)} is expected"
     )
 
 
@@ -187,7 +187,7 @@ class _Places:
         )
         raise InputError(
             f"{readable(path)}: system {rating.segment.system!r}, row {index + 1}: its source "
-            f"{why}: {rating.segment.source[:60]!r}"
+            f"{why}: {quoted(rating.segment.source)}"
         )
 
 
