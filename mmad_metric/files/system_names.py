@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Sequence
 from pathlib import PurePath
 
@@ -44,28 +43,31 @@ def name_of_file(path: str) -> str:
 
 
 def _told_apart(systems: Sequence[SystemRows]) -> list[str]:
-    """Names after files; where some are the same, with as many folders in front as tell them
-    apart, or if folders do not, with the extension."""
+    """Names after files; where different files would share one, with the extension, or if that
+    is the same too, with as many folders in front as tell them apart."""
     paths = [PurePath(readable(system.file.path)) for system in systems]
     names = [system.name or name_of_file(system.file.path) for system in systems]
+    free = [system.name is None for system in systems]
+    for members in _shared(names, paths):
+        whole = {paths[member].name for member in members}
+        if len(whole) == len(members):
+            for member in filter(free.__getitem__, members):
+                names[member] = paths[member].name
     bare = list(names)
     for depth in range(1, max(len(path.parts) for path in paths)):
-        for position in _shared(names, systems):
-            folders = [part for part in paths[position].parent.parts if part != "/"]
-            names[position] = "/".join([*folders[-depth:], bare[position]])
-    for position in _shared(names, systems):
-        names[position] = names[position].removesuffix(bare[position]) + paths[position].name
+        for members in _shared(names, paths):
+            for member in filter(free.__getitem__, members):
+                folders = [part for part in paths[member].parent.parts if part != "/"]
+                names[member] = "/".join([*folders[-depth:], bare[member]])
     return names
 
 
-def _shared(names: Sequence[str], systems: Sequence[SystemRows]) -> list[int]:
-    """The places of names after files that stand there more than once."""
-    often = Counter(names)
-    return [
-        position
-        for position, system in enumerate(systems)
-        if often[names[position]] > 1 and system.name is None
-    ]
+def _shared(names: Sequence[str], paths: Sequence[PurePath]) -> list[list[int]]:
+    """The places of each name that different files share."""
+    places: dict[str, list[int]] = {}
+    for place, name in enumerate(names):
+        places.setdefault(name, []).append(place)
+    return [each for each in places.values() if len({paths[place] for place in each}) > 1]
 
 
 def _refuse_unusable(names: Sequence[str], systems: Sequence[SystemRows]) -> None:
