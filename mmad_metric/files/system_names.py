@@ -43,31 +43,27 @@ def name_of_file(path: str) -> str:
 
 
 def _told_apart(systems: Sequence[SystemRows]) -> list[str]:
-    """Names after files; where different files would share one, with the extension, or if that
-    is the same too, with as many folders in front as tell them apart."""
+    """Names after files; where different files would share one, with as many folders in front as
+    tell them apart, and in one folder with the extension."""
     paths = [PurePath(readable(system.file.path)) for system in systems]
-    names = [system.name or name_of_file(system.file.path) for system in systems]
+    folders = [[part for part in path.parent.parts if part != "/"] for path in paths]
+    bare = [system.name or name_of_file(system.file.path) for system in systems]
     free = [system.name is None for system in systems]
-    for members in _shared(names, paths):
-        whole = {paths[member].name for member in members}
-        if len(whole) == len(members):
-            for member in filter(free.__getitem__, members):
-                names[member] = paths[member].name
-    bare = list(names)
-    for depth in range(1, max(len(path.parts) for path in paths)):
-        for members in _shared(names, paths):
-            for member in filter(free.__getitem__, members):
-                folders = [part for part in paths[member].parent.parts if part != "/"]
-                names[member] = "/".join([*folders[-depth:], bare[member]])
+    names = list(bare)
+    for depth in range(1, max(map(len, folders)) + 1):
+        for place in filter(free.__getitem__, _shared(names, [path.parent for path in paths])):
+            names[place] = "/".join([*folders[place][-depth:], bare[place]])
+    for place in filter(free.__getitem__, _shared(names, paths)):
+        names[place] = names[place].removesuffix(bare[place]) + paths[place].name
     return names
 
 
-def _shared(names: Sequence[str], paths: Sequence[PurePath]) -> list[list[int]]:
-    """The places of each name that different files share."""
-    places: dict[str, list[int]] = {}
-    for place, name in enumerate(names):
-        places.setdefault(name, []).append(place)
-    return [each for each in places.values() if len({paths[place] for place in each}) > 1]
+def _shared(names: Sequence[str], owners: Sequence[PurePath]) -> list[int]:
+    """The places of names that several owners have."""
+    known: dict[str, set[PurePath]] = {}
+    for name, owner in zip(names, owners, strict=True):
+        known.setdefault(name, set()).add(owner)
+    return [place for place, name in enumerate(names) if len(known[name]) > 1]
 
 
 def _refuse_unusable(names: Sequence[str], systems: Sequence[SystemRows]) -> None:

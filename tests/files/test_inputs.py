@@ -601,7 +601,9 @@ def test_systems_that_would_share_a_name_are_refused(tmp_path: Path) -> None:
     [
         ("a/out b/out b/best", "a/out b/out best"),
         ("a/out.txt a/out", "out.txt out"),
-        ("a/x.jsonl b/x.tsv", "x.jsonl x.tsv"),
+        ("x.jsonl x.tsv", "x.jsonl x.tsv"),
+        ("a/x.jsonl b/x.tsv", "a/x b/x"),
+        ("a/b/x.txt b/b/x.txt b/b/x", "a/b/x b/b/x.txt b/b/x"),
         ("e1/dev/out.txt e2/dev/out.txt z/out.txt", "e1/dev/out e2/dev/out z/out"),
         ("dev/out.txt e/dev/out.txt", "{tmp}/dev/out e/dev/out"),
     ],
