@@ -54,9 +54,9 @@ def _parser() -> argparse.ArgumentParser:
         help="names of the systems, in order (default: from the files)")  # fmt: skip
     add("--gold", metavar="FILE", help="a .seg.score file: only segments with a score in it count")
     test = parser.add_mutually_exclusive_group()
-    test.add_argument("--paired-ar", dest="method", action="store_const", const="ar", default="ar",
-                      help="approximate randomization, two-sided (default)")  # fmt: skip
-    test.add_argument("--paired-bs", dest="method", action="store_const", const="bs",
+    test.add_argument("-par", "--paired-ar", dest="method", action="store_const", const="ar",
+                      default="ar", help="approximate randomization, two-sided (default)")  # fmt: skip
+    test.add_argument("-pbs", "--paired-bs", dest="method", action="store_const", const="bs",
                       help="paired bootstrap, sacreBLEU's")  # fmt: skip
     add(
         "-n", type=int, metavar="N", help="trials or resamples (default: 10000 for ar, 1000 for bs)"
@@ -72,6 +72,7 @@ def _parser() -> argparse.ArgumentParser:
     add("-w", "--width", type=int, default=2, metavar="N",
         help="decimals of a score in text and LaTeX (default: 2)")  # fmt: skip
     add("-sh", "--short", action="store_true", help="short signature")
+    add("-nc", "--no-color", action="store_true", help="there are no colours")
     add("-q", "--quiet", action="store_true", help="nothing on stderr but errors")
     return parser
 

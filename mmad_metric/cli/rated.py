@@ -84,7 +84,7 @@ def _add_several(options: argparse.Namespace, rated: Rated, found: Findings) -> 
             without = [each.name for each, cell in zip(rated.systems, cells, strict=True)
                        if cell.mean is None]  # fmt: skip
             if without:
-                _tell_no_interval(options, ", ".join(without))
+                _tell_no_interval(options, ", ".join(without), " in common with the baseline")
     shown = format_signature(signature, short=rated.style.short)
     found.columns[NAME] = Column(NAME, tuple(cells), shown, rated.style.width, beside)
     long = format_signature(signature)
@@ -95,9 +95,9 @@ def _add_several(options: argparse.Namespace, rated: Rated, found: Findings) -> 
         found.below.append(stability_line(stability))
 
 
-def _tell_no_interval(options: argparse.Namespace, what: str) -> None:
+def _tell_no_interval(options: argparse.Namespace, what: str, where: str = "") -> None:
     if not options.quiet:
-        tell(f"{NAME}, {what}: no interval, which takes at least two scored segments")
+        tell(f"{NAME}, {what}: no interval, which takes at least two scored segments{where}")
 
 
 def _add_parts(rated: Rated, found: Findings) -> None:

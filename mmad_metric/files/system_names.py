@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import PurePath
 
-from mmad_metric.errors import InputError
+from mmad_metric.errors import InputError, quoted
 from mmad_metric.files.lines import STDIN, readable
 from mmad_metric.files.tables import SystemRows
 
@@ -42,6 +42,11 @@ def name_of_file(path: str) -> str:
     return name
 
 
+def is_usable(name: str) -> bool:
+    """Whether a system can be called so: in one cell of one line, and not without a word."""
+    return bool(name.strip()) and not any(sign in name for sign in "\t\n\r")
+
+
 def _told_apart(systems: Sequence[SystemRows]) -> list[str]:
     """Names after files; where different files would share one, with as many folders in front as
     tell them apart, and in one folder with the extension."""
@@ -69,9 +74,9 @@ def _shared(names: Sequence[str], owners: Sequence[PurePath]) -> list[int]:
 def _refuse_unusable(names: Sequence[str], systems: Sequence[SystemRows]) -> None:
     owners: dict[str, str] = {}
     for name, system in zip(names, systems, strict=True):
-        if not name.strip() or any(sign in name for sign in "\t\n\r"):
+        if not is_usable(name):
             raise InputError(
-                f"{system.file.name}: {name!r} is no name for a system; give one with --name"
+                f"{system.file.name}: {quoted(name)} is no name for a system; give one with --name"
             )
         if name in owners:
             raise InputError(

@@ -154,6 +154,29 @@ def test_an_unfinished_run_is_compared_only_when_forced(runs: Mmad, files: Path)
     assert runs("compare", "good.jsonl", "cut.jsonl", "--force").status == 0
 
 
+def test_what_an_unfinished_run_has_is_compared_with_a_whole_one(runs: Mmad, files: Path):
+    lines = (files / "both.jsonl").read_bytes().splitlines(keepends=True)
+    (files / "cut.jsonl").write_bytes(b"".join(lines[:6]))  # good's rows and two of bad's
+    ran = runs("compare", "cut.jsonl", "good.jsonl", "--force", "--name", "x", "y", "z")
+    result = json.loads(ran.out)
+    assert "cut.jsonl: 2 of 3 segments of 'bad' are there" in ran.err
+    assert [(each["n_scored"], each["n_rated"]) for each in result["systems"]] == [
+        (3, 3), (2, 2), (3, 3),
+    ]  # fmt: skip
+    assert (result["n_common"], result["n_segments"]) == (2, 3)
+    assert [each["MMAD"]["score"] for each in result["systems"]] == [0, -3, 0]
+    (files / "cut.jsonl").write_bytes(b"".join(lines[:4]))
+    ran = runs("compare", "cut.jsonl", "--force")
+    assert "cut.jsonl: nothing of 'bad' is there; it is left out" in ran.err
+    assert [each["name"] for each in json.loads(ran.out)["systems"]] == ["good"]
+
+
+@pytest.mark.parametrize("name", ["", " ", "a\tb"])
+def test_a_name_that_is_none_is_refused(runs: Mmad, name: str):
+    ran = runs("compare", "good.jsonl", "--name", name)
+    assert (ran.status, "is no name for a system" in ran.err) == (1, True)
+
+
 @pytest.mark.parametrize(
     ("change", "named"),
     [

@@ -64,7 +64,7 @@ def test_one_common_segment_has_no_interval_in_a_test(mmad: Mmad, server: Loopba
     cells = [row["MMAD"] for row in json.loads(ran.out)]
     assert [(cell["mean"], cell["ci"]) for cell in cells] == [(None, None)] * 2
     assert cells[1]["p_value"] == 1
-    assert "MMAD, good, bad: no interval" in ran.err
+    assert "MMAD, good, bad: no interval, which takes at least two" in ran.err
     assert "±" not in paired(mmad, server, *flags, "-f", "text").out
 
 
