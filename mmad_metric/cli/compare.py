@@ -55,7 +55,8 @@ def _parser() -> argparse.ArgumentParser:
     add("--gold", metavar="FILE", help="a .seg.score file: only segments with a score in it count")
     test = parser.add_mutually_exclusive_group()
     test.add_argument("-par", "--paired-ar", dest="method", action="store_const", const="ar",
-                      default="ar", help="approximate randomization, two-sided (default)")  # fmt: skip
+                      default="ar",
+                      help="approximate randomization, two-sided (default)")  # fmt: skip
     test.add_argument("-pbs", "--paired-bs", dest="method", action="store_const", const="bs",
                       help="paired bootstrap, sacreBLEU's")  # fmt: skip
     add(

@@ -20,7 +20,7 @@ from mmad_metric.cli.printing import (
 from mmad_metric.cli.test_sets import subsets_in_detail
 from mmad_metric.files.inputs import Inputs
 
-_NO_DETAIL = "No subset information found: -d tells about WMT test sets (-t)."
+_NO_DETAIL = "No subset information found. Consider using --origlang argument."  # sacreBLEU's
 
 
 @dataclass

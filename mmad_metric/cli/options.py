@@ -20,6 +20,7 @@ from mmad_metric.cli.sacrebleu_options import (
     unknown_tokenizer,
 )
 from mmad_metric.config import MMADConfig, option_fields
+from mmad_metric.errors import InputError
 
 _EPILOG = f"""\
 subcommands (as the first argument):
@@ -76,7 +77,8 @@ _TYPES: dict[str, Any] = {
 
 
 def parse(arguments: Sequence[str]) -> argparse.Namespace:
-    """Read the arguments; argparse prints help and exits 2 on misuse."""
+    """Read the arguments; argparse prints help and exits 2 on misuse. Raises InputError where
+    standard input, which was to hold the translations, is empty."""
     parser = build_parser()
     options = parser.parse_intermixed_args(arguments)
     options.format = chosen_format(options.format)
@@ -97,16 +99,19 @@ def parse(arguments: Sequence[str]) -> argparse.Namespace:
 
 
 def _has_input() -> bool:
-    """Whether something comes on standard input. A terminal is not waited for."""
+    """Whether something comes on standard input. A terminal is not waited for. Raises InputError
+    where there is an end and nothing before it."""
     if sys.stdin is None or sys.stdin.closed or sys.stdin.isatty():
         return False
     buffer: Any = getattr(sys.stdin, "buffer", None)
     try:
-        if hasattr(buffer, "peek"):
-            return bool(buffer.peek(1))
-        return buffer is not None and buffer.read(0) is not None
+        if not hasattr(buffer, "peek"):
+            return buffer is not None and buffer.read(0) is not None
+        if buffer.peek(1):
+            return True
     except (OSError, ValueError):
         return False
+    raise InputError("standard input is empty and -i names no file: there is nothing to score")
 
 
 def build_parser() -> argparse.ArgumentParser:

@@ -131,6 +131,7 @@ SAME_BYTES = {
     "equal names in two folders": (
         ["few.ref.txt", "-i", "a/b/out.txt", "b/b/out.txt", "b/b/out"], [],
     ),
+    "details of no test set": (["few.ref.txt", "-i", "few.one.txt", "-d"], []),
     "two references": (["ref.txt", "ref2.txt", "-i", "one.txt"], TWO),
     "two references in one file": (["refs.tsv.txt", "-nr", "2", "-i", "one.txt"], TWO),
     "BLEU's parameters": (
@@ -198,6 +199,8 @@ STATUSES = {
     "a pair that the set has not": (["-t", "wmt20", "-l", "en-sw", "-i", "one.txt"], 1),
     "two tests at once": (["ref.txt", "-i", "one.txt", "two.txt", "-pbs", "-par"], 2),
     "an unknown metric": (["ref.txt", "-i", "one.txt", "-m", "meteor"], 2),
+    "an empty file": (["ref.txt", "-i", os.devnull], 1),
+    "an unknown tokenizer": (["ref.txt", "-i", "one.txt", "-tok", "nosuch"], 2),
     "an unknown format": (["ref.txt", "-i", "one.txt", "-f", "yaml"], 2),
 }
 

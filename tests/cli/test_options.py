@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+
 import pytest
 from sacrebleu import BLEU
 
@@ -35,6 +37,18 @@ def test_wrong_usage_ends_with_status_2(mmad: Mmad, flags: list[str], named: str
     ran = mmad("-s", "src.txt", "-i", "bad.txt", "-l", "en-de", *flags)
     assert (ran.status, ran.out) == (2, "")
     assert named in ran.err
+
+
+def test_nothing_on_standard_input_is_bad_input_and_no_input_at_all_is_bad_usage(
+    mmad: Mmad, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    arguments = ["src.txt", "-m", "bleu"]
+    with open(os.devnull, encoding="utf-8") as empty:
+        monkeypatch.setattr("sys.stdin", empty)
+        ran = mmad(*arguments)
+    assert (ran.status, ran.out, "standard input is empty" in ran.err) == (1, "", True)
+    monkeypatch.setattr("sys.stdin", None)
+    assert mmad(*arguments).status == 2
 
 
 def test_a_format_from_the_environment_is_no_way_around(
