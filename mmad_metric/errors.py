@@ -35,6 +35,14 @@ class Reason(str, Enum):
     SERVER_ERROR = "server_error"
 
 
+MOST_QUOTED = 80  # characters of what was found in an input
+
+
+def quoted(text: str) -> str:
+    """What was found, for a message: in quotes, in one line, cut where it is long."""
+    return repr(text if len(text) <= MOST_QUOTED else text[:MOST_QUOTED] + "…")
+
+
 class MMADError(Exception):
     """Base of all errors that this package raises on purpose."""
 

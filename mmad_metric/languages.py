@@ -42,14 +42,22 @@ class LanguagePair:
 
     @classmethod
     def of(cls, source: str, target: str) -> LanguagePair:
-        """The pair of two codes. Raises ConfigError for a code that names no language."""
+        """The pair of two codes. Raises ConfigError for a code that names no language, and for one
+        language twice; a region or script makes another one of it: en_US-en_GB."""
         for code in (source, target):
             if not language_name(code):
                 raise ConfigError(
                     f"unknown language code {code!r}; expected an ISO 639 / BCP 47 code such as "
                     "de, zh or pt_BR"
                 )
-        return cls(_tag(source), _tag(target))
+        pair = cls(_tag(source), _tag(target))
+        if pair.source == pair.target:
+            raise ConfigError(
+                f"language pair {pair}: source and target are the same language, "
+                f"{pair.source_name}; variants of one are told apart by region or script, such as "
+                "en_US-en_GB"
+            )
+        return pair
 
     @property
     def source_name(self) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import statistics
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from itertools import combinations
 from typing import TypeAlias
 
@@ -160,6 +160,9 @@ class Stability:
     repeats: int
     same_ranking: int
     pairs_kept: float
+
+    def to_dict(self) -> dict[str, int | float]:
+        return asdict(self)
 
 
 def ranking_stability(systems: Sequence[Sequence[RowScore]]) -> Stability | None:

@@ -68,7 +68,7 @@ class MMADScore(Score):
 
     score: the mean over the scored segments, NaN where nothing is scored (null in JSON); result:
     the ratings behind it, None for a resampled score; interval: centre and half width of the
-    95% interval, in points, if one was asked for.
+    95% interval, in points, if one was asked for and there are two scored segments for it.
     """
 
     def __init__(self, score: float, result: MMADResult | None = None) -> None:
@@ -79,9 +79,11 @@ class MMADScore(Score):
 
     @classmethod
     def of(cls, result: MMADResult, resampled: MMADScore | None = None) -> MMADScore:
-        """The score of a result, with the interval of `resampled`, if that has one."""
+        """The score of a result, with the interval of `resampled`, if that has one and at least
+        two segments are scored."""
         score = cls(math.nan if result.score is None else result.score, result)
-        if resampled is not None:
+        # One segment drawn again and again is no interval.
+        if resampled is not None and result.totals.n_scored > 1:
             score.interval = resampled.interval
         return score
 

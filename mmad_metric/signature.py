@@ -8,6 +8,7 @@ from urllib.parse import quote, unquote
 
 from mmad_metric.addresses import shown_url
 from mmad_metric.config import DEFAULT_REASKS, MMADConfig
+from mmad_metric.errors import quoted
 from mmad_metric.method_space import METHOD_FACTS, MMAD, NO_WEIGHTS, is_baseline
 from mmad_metric.version import __version__
 
@@ -113,10 +114,10 @@ def parse_signature(text: str) -> dict[str, str]:
     for part in text.removeprefix(f"{METRIC}|").split("|"):
         key, separator, value = part.partition(":")
         if not separator:
-            raise ValueError(f"not a signature: {part!r} has no colon")
+            raise ValueError(f"not a signature: {quoted(part)} has no colon")
         key = _LONG.get(key, key)
         if key in fields:
-            raise ValueError(f"not a signature: {key!r} stands in it twice")
+            raise ValueError(f"not a signature: {quoted(key)} stands in it twice")
         fields[key] = unquote(value)
     return fields
 

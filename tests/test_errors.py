@@ -8,7 +8,7 @@ import pickle
 import pytest
 
 from mmad_metric.chat import Usage
-from mmad_metric.errors import MMADError, Reason, SegmentFailure
+from mmad_metric.errors import MOST_QUOTED, MMADError, Reason, SegmentFailure, quoted
 
 
 def pickled(value: object) -> object:
@@ -35,3 +35,9 @@ def test_a_failure_survives_the_way_to_another_process(failure, take):
         failure.usage,
     )
     assert str(back) == str(failure)
+
+
+def test_what_is_quoted_is_short_and_in_one_line():
+    assert quoted("a\tb\n") == r"'a\tb\n'"
+    assert quoted("x" * MOST_QUOTED) == f"'{'x' * MOST_QUOTED}'"
+    assert quoted("x" * 10_000) == f"'{'x' * MOST_QUOTED}…'"

@@ -18,6 +18,9 @@ from mmad_metric.languages import LanguagePair
         ("en-pt_BR", "English", "Portuguese (Brazil)"),
         ("zh_Hant-ja", "Chinese (Traditional)", "Japanese"),
         (" en-cs ", "English", "Czech"),
+        ("en_US-en_GB", "English (United States)", "English (United Kingdom)"),
+        ("pt-pt_BR", "Portuguese", "Portuguese (Brazil)"),
+        ("zh_Hans-zh_Hant", "Chinese (Simplified)", "Chinese (Traditional)"),
     ],
 )
 def test_a_pair_names_its_languages(text: str, source: str, target: str):
@@ -28,7 +31,8 @@ def test_a_pair_names_its_languages(text: str, source: str, target: str):
 @pytest.mark.parametrize(
     ("text", "named"),
     [("en", "source and a target"), ("xx-de", "'xx'"), ("en-d3", "'d3'"), ("", "target"),
-     ("en-pt-BR", "underscore"), ("-de", "''")],
+     ("en-pt-BR", "underscore"), ("-de", "''"), ("en-en", "English"), ("he-iw", "Hebrew"),
+     ("en_US-en_us", "en_US-en_GB")],
 )  # fmt: skip
 def test_a_bad_pair_is_refused_naming_the_part(text: str, named: str):
     with pytest.raises(ConfigError) as caught:

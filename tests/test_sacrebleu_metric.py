@@ -125,6 +125,19 @@ def test_an_unscored_segment_counts_nothing():
     assert "2/3 scored" in str(score)
 
 
+def test_one_scored_segment_has_no_interval():
+    good = Annotator(KNOWN)
+
+    def script(call):
+        return good(call) if is_about(call, "Das rote Maus") else "No."
+
+    with LoopbackServer(script) as server:
+        score = metric(server).corpus_score(BAD, None, n_bootstrap=50)
+    assert (score.score, score.interval) == (-6, None)
+    assert "±" not in str(score)
+    assert "confidence" not in score.format(is_json=True)
+
+
 def test_where_nothing_is_scored_the_score_is_nan_and_null_in_json():
     with LoopbackServer("prose") as server:
         score = metric(server).corpus_score(BAD, None, n_bootstrap=20)

@@ -4,34 +4,31 @@ from __future__ import annotations
 
 import argparse
 import math
-import os
-import secrets
 from collections.abc import Sequence
 
 from mmad_metric.cli.compare_output import FORMATS, Report
 from mmad_metric.cli.exits import EXIT_OK
+from mmad_metric.cli.resampling import DEFAULT_SEED, DEFAULT_TRIALS, Seed
+from mmad_metric.cli.sacrebleu_options import checked_width, chosen_format
 from mmad_metric.cli.terminal import tell
 from mmad_metric.comparison.outcome import Procedure, compare
 from mmad_metric.comparison.segments import fetch_rows
 from mmad_metric.comparison.systems import read_systems
 from mmad_metric.errors import ConfigError
 
-DEFAULT_N = {"bs": 1000, "ar": 10_000}  # sacreBLEU's
-DEFAULT_SEED = 12345
-MOST_DECIMALS = 10
 _EPILOG = """\
 The first system is the baseline. A score is the mean over the segments that all systems
 have a score for; a pair is tested on those that both have one for.
 
 environment: SACREBLEU_SEED (a number, or none for another one each time),
-SACREBLEU_FORMAT (goes before -f)
+SACREBLEU_FORMAT (goes before -f where it is one of its choices)
 """
 
 
 def run_compare(arguments: Sequence[str]) -> int:
     """The subcommand; returns the exit status."""
     options = _parser().parse_args(arguments)
-    settings, style = _settings(options), _format(options)
+    settings, style = _settings(options), chosen_format(options.format)
     compared = read_systems(options.files, options.names, options.gold, force=options.force)
     if not options.quiet:
         for notice in compared.notices:
@@ -57,9 +54,10 @@ def _parser() -> argparse.ArgumentParser:
         help="names of the systems, in order (default: from the files)")  # fmt: skip
     add("--gold", metavar="FILE", help="a .seg.score file: only segments with a score in it count")
     test = parser.add_mutually_exclusive_group()
-    test.add_argument("--paired-ar", dest="method", action="store_const", const="ar", default="ar",
+    test.add_argument("-par", "--paired-ar", dest="method", action="store_const", const="ar",
+                      default="ar",
                       help="approximate randomization, two-sided (default)")  # fmt: skip
-    test.add_argument("--paired-bs", dest="method", action="store_const", const="bs",
+    test.add_argument("-pbs", "--paired-bs", dest="method", action="store_const", const="bs",
                       help="paired bootstrap, sacreBLEU's")  # fmt: skip
     add(
         "-n", type=int, metavar="N", help="trials or resamples (default: 10000 for ar, 1000 for bs)"
@@ -75,18 +73,18 @@ def _parser() -> argparse.ArgumentParser:
     add("-w", "--width", type=int, default=2, metavar="N",
         help="decimals of a score in text and LaTeX (default: 2)")  # fmt: skip
     add("-sh", "--short", action="store_true", help="short signature")
+    add("-nc", "--no-color", action="store_true", help="there are no colours")
     add("-q", "--quiet", action="store_true", help="nothing on stderr but errors")
     return parser
 
 
 def _settings(options: argparse.Namespace) -> Procedure:
-    n = DEFAULT_N[options.method] if options.n is None else options.n
+    n = DEFAULT_TRIALS[options.method] if options.n is None else options.n
     if n < 1:
         raise ConfigError(f"-n: {n} is not a whole number of at least 1")
     if options.top < 0:
         raise ConfigError(f"--top: {options.top} is not a whole number of at least 0")
-    if not 0 <= options.width <= MOST_DECIMALS:
-        raise ConfigError(f"--width: {options.width} is not from 0 to {MOST_DECIMALS}")
+    checked_width(options.width)
     if not (math.isfinite(options.alpha) and 0 < options.alpha < 1):
         raise ConfigError(f"--alpha: {options.alpha} is not between 0 and 1")
     return Procedure(options.method, n, _seed(options.seed), options.alpha)
@@ -94,20 +92,8 @@ def _settings(options: argparse.Namespace) -> Procedure:
 
 def _seed(given: int | None) -> int:
     """The option, else $SACREBLEU_SEED, else sacreBLEU's default."""
-    if given is not None:
-        if given < 0:
-            raise ConfigError(f"--seed: {given} is not a whole number of at least 0")
-        return given
-    text = os.environ.get("SACREBLEU_SEED", "").strip()
-    if text.lower() == "none":
-        return secrets.randbelow(2**31)
-    if text and not (text.isascii() and text.isdigit()):
-        raise ConfigError(f"SACREBLEU_SEED: {text!r} is no seed; expected a number or none")
-    return int(text or DEFAULT_SEED)
-
-
-def _format(options: argparse.Namespace) -> str:
-    named = os.environ.get("SACREBLEU_FORMAT", "").strip().lower()
-    if named and named not in FORMATS:
-        raise ConfigError(f"SACREBLEU_FORMAT: {named!r} is not one of {', '.join(FORMATS)}")
-    return named or str(options.format)
+    if given is None:
+        return Seed.from_environment().value
+    if given < 0:
+        raise ConfigError(f"--seed: {given} is not a whole number of at least 0")
+    return given

@@ -15,7 +15,7 @@ from mmad_metric.comparison.outcome import Difference, Outcome, PairOutcome, Sys
 from mmad_metric.layouts import NAME
 from mmad_metric.repeats import RatedRow
 from mmad_metric.signature import format_signature
-from mmad_metric.stats import Interval
+from mmad_metric.stats import LEAST, Interval
 
 TESTS = {
     "ar": "Paired approximate randomization test with {} trials",
@@ -89,12 +89,7 @@ def json_report(report: Report) -> str:
         "clusters": outcome.clusters,
     }
     if outcome.stability is not None:
-        stability = outcome.stability
-        result["ranking_stability"] = {
-            "repeats": stability.repeats,
-            "same_ranking": stability.same_ranking,
-            "pairs_kept": stability.pairs_kept,
-        }
+        result["ranking_stability"] = outcome.stability.to_dict()
     if len(report.signature_texts) > 1:
         for system, text in zip(result["systems"], report.signature_texts, strict=True):
             system["signature"] = text
@@ -185,6 +180,9 @@ def text_report(report: Report) -> str:
         f"{test}, seed {outcome.settings.seed}; {coverage}",
         text_table(*_system_table(report)),
     ]
+    without = [printable(each.name) for each in outcome.systems if not each.interval.known]
+    if without:
+        parts.append(f"No interval for {', '.join(without)}: {_least(outcome.settings.n)}")
     if outcome.pairs:
         parts += [text_table(*_pair_table(report)), _cluster_lines(outcome)]
     if outcome.stability is not None:
@@ -198,6 +196,11 @@ def text_report(report: Report) -> str:
     if report.signature_lines:
         parts.append("\n".join(report.signature_lines))
     return "\n\n".join(parts)
+
+
+def _least(n: int) -> str:
+    """What an interval takes, and is not there."""
+    return f"it takes at least {LEAST} {'scored segments' if n >= LEAST else 'resamples (-n)'}"
 
 
 def latex_report(report: Report) -> str:

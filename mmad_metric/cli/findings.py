@@ -10,12 +10,17 @@ from typing import Any
 
 from mmad_metric.cli.columns import Column
 from mmad_metric.cli.overlap import Overlap
-from mmad_metric.cli.printing import json_several, json_single, print_lines, print_table
+from mmad_metric.cli.printing import (
+    json_several,
+    json_single,
+    print_lines,
+    print_scores,
+    print_table,
+)
 from mmad_metric.cli.test_sets import subsets_in_detail
 from mmad_metric.files.inputs import Inputs
-from mmad_metric.layouts import number
 
-_NO_DETAIL = "No subset information found: -d tells about WMT test sets (-t)."
+_NO_DETAIL = "No subset information found. Consider using --origlang argument."  # sacreBLEU's
 
 
 @dataclass
@@ -32,12 +37,13 @@ class Findings:
     """Results by the metric's key (BLEU, CHRF, MMAD, TER).
 
     single: the one system, laid out; columns: several systems; extra: what JSON tells of each
-    system besides; parts: of -d.
+    system besides; below: lines that follow a table; parts: of -d.
     """
 
     single: dict[str, str] = field(default_factory=dict)
     columns: dict[str, Column] = field(default_factory=dict)
     extra: Sequence[Mapping[str, Any]] | None = None
+    below: list[str] = field(default_factory=list)
     parts: list[Part] = field(default_factory=list)
 
 
@@ -67,7 +73,7 @@ def print_findings(
     """The whole result on stdout. segments: what --show-spans adds to JSON."""
     names = [each.label for each in inputs.systems]
     if len(names) > 1 and options.score_only and options.rates:
-        _print_scores([each.name for each in inputs.systems], found)
+        print_scores(options, [each.name for each in inputs.systems], found.columns)
     elif options.format == "json":
         several = json_several(options, names, found.columns, found.extra)
         text = several if len(names) > 1 else json_single(found.single)
@@ -77,17 +83,12 @@ def print_findings(
         print(text)
     elif len(names) > 1:
         print_table(options, names, found.columns)
+        for line in found.below:
+            print(f"\n{line}")
     else:
         print_lines(options, found.single)
     if options.detail and len(names) == 1:
         _print_parts(found.parts)
-
-
-def _print_scores(names: Sequence[str], found: Findings) -> None:
-    """-b for several systems: names and bare scores."""
-    columns = [found.columns[key] for key in sorted(found.columns)]
-    for row, name in enumerate(names):
-        print("\t".join([name, *(number(each.cells[row].score, each.width) for each in columns)]))
 
 
 def _print_parts(parts: Sequence[Part]) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+from codecs import lookup
 
 from mmad_metric.cli.terminal import tell
 from mmad_metric.errors import InputError
@@ -23,6 +24,7 @@ def open_given(options: argparse.Namespace) -> Inputs:
             references=tuple(options.references),
             names=None if options.names is None else tuple(options.names),
             tsv=options.tsv,
+            lines=options.lines,
             corpus=corpus,
             encoding=options.encoding,
             num_refs=options.num_refs,
@@ -30,8 +32,24 @@ def open_given(options: argparse.Namespace) -> Inputs:
             baseline=paired,
         )
     )
+    if not inputs.n_rows:
+        raise InputError(
+            f"{', '.join(each.file for each in inputs.systems)}: empty, there is nothing to score"
+        )
     _check_number(options, len(inputs.systems), paired=paired)
+    if options.overlap and not options.quiet:
+        _tell_marks(inputs, options.encoding)
     return inputs
+
+
+def _tell_marks(inputs: Inputs, encoding: str) -> None:
+    """Why BLEU is not what `sacrebleu` prints, which scores a byte-order mark as text."""
+    files = inputs.marked_files if lookup(encoding).name != "utf-8-sig" else []
+    if files:
+        tell(
+            f"{', '.join(files)}: the byte-order mark at the start is left out; the sacrebleu "
+            "command scores it as part of the first word (but for -e utf-8-sig)"
+        )
 
 
 def _corpus(options: argparse.Namespace) -> Corpus | None:

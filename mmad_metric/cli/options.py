@@ -17,8 +17,10 @@ from mmad_metric.cli.sacrebleu_options import (
     add_version,
     chosen_format,
     is_utility,
+    unknown_tokenizer,
 )
 from mmad_metric.config import MMADConfig, option_fields
+from mmad_metric.errors import InputError
 
 _EPILOG = f"""\
 subcommands (as the first argument):
@@ -75,15 +77,20 @@ _TYPES: dict[str, Any] = {
 
 
 def parse(arguments: Sequence[str]) -> argparse.Namespace:
-    """Read the arguments; argparse prints help and exits 2 on misuse."""
+    """Read the arguments; argparse prints help and exits 2 on misuse. Raises InputError where
+    standard input, which was to hold the translations, is empty."""
     parser = build_parser()
     options = parser.parse_intermixed_args(arguments)
     options.format = chosen_format(options.format)
     options.rates = "mmad" in options.metrics
     # Computed by sacreBLEU's classes, in the order asked for.
     options.overlap = [name.upper() for name in dict.fromkeys(options.metrics) if name != "mmad"]
+    if (wrong := unknown_tokenizer(options.bleu_tokenize)) is not None:
+        parser.error(wrong)
     if is_utility(options):
         return options
+    if options.show_spans and options.format == "latex":
+        parser.error("--show-spans prints text or JSON: -f text or -f json, not latex")
     if options.systems is None and not _has_input():
         parser.error("-i/--input is needed: the translations to rate, if not on standard input")
     if options.rates and options.lp is None:
@@ -92,16 +99,19 @@ def parse(arguments: Sequence[str]) -> argparse.Namespace:
 
 
 def _has_input() -> bool:
-    """Whether something comes on standard input. A terminal is not waited for."""
+    """Whether something comes on standard input. A terminal is not waited for. Raises InputError
+    where there is an end and nothing before it."""
     if sys.stdin is None or sys.stdin.closed or sys.stdin.isatty():
         return False
     buffer: Any = getattr(sys.stdin, "buffer", None)
     try:
-        if hasattr(buffer, "peek"):
-            return bool(buffer.peek(1))
-        return buffer is not None and buffer.read(0) is not None
+        if not hasattr(buffer, "peek"):
+            return buffer is not None and buffer.read(0) is not None
+        if buffer.peek(1):
+            return True
     except (OSError, ValueError):
         return False
+    raise InputError("standard input is empty and -i names no file: there is nothing to score")
 
 
 def build_parser() -> argparse.ArgumentParser:
@@ -147,7 +157,11 @@ def _add_inputs(group: Any) -> None:
                        help="language pair, such as en-de (needed by mmad and -t)")  # fmt: skip
     group.add_argument("--name", nargs="+", action="extend", metavar="NAME", dest="names",
                        help="names of the systems (default: from the files)")  # fmt: skip
-    group.add_argument("--tsv", action="store_true", help="inputs are TSV whatever their name")
+    form = group.add_mutually_exclusive_group()
+    form.add_argument("--tsv", action="store_true",
+                      help="systems' files are TSV whatever their name")  # fmt: skip
+    form.add_argument("--lines", action="store_true",
+                      help="all files are plain lines whatever their name")  # fmt: skip
     add_input(group)
 
 

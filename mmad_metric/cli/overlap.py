@@ -31,8 +31,6 @@ class Overlap:
     def __init__(self, options: argparse.Namespace, inputs: Inputs) -> None:
         self._options, self._inputs = options, inputs
         self._width = DEFAULT_WIDTH if options.width is None else options.width
-        if not inputs.n_rows:
-            raise InputError(f"{', '.join(options.overlap)}: the input is empty")
         self._references = _reference_streams(inputs, options.overlap)
         with sacrebleu_errors(", ".join(options.overlap), quiet=options.quiet):
             self._metrics = {name: self._metric(name) for name in options.overlap}
@@ -43,11 +41,6 @@ class Overlap:
         options = self._options
         given = {each: getattr(options, f"{name.lower()}_{each}") for each in _PARAMETERS[name]}
         if name == "BLEU":
-            known = BLEU.TOKENIZERS
-            if given["tokenize"] is not None and given["tokenize"] not in known:
-                raise InputError(
-                    f"--tokenize {given['tokenize']}: sacreBLEU knows {', '.join(known)}"
-                )
             # Without the region: what is written in China and in Taiwan is Chinese.
             given["trg_lang"] = (options.lp or "").partition("-")[2].partition("_")[0]
             given["effective_order"] = options.sentence_level

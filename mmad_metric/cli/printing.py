@@ -100,6 +100,15 @@ def _rows(
     ]
 
 
+def print_scores(
+    options: argparse.Namespace, names: Sequence[str], columns: Mapping[str, Column]
+) -> None:
+    """-b for several systems: a line each, its name and its bare scores."""
+    ordered = _ordered(options, columns)
+    for row, name in enumerate(names):
+        print("\t".join([name, *(number(each.cells[row].score, each.width) for each in ordered)]))
+
+
 def print_table(
     options: argparse.Namespace, names: Sequence[str], columns: Mapping[str, Column]
 ) -> None:

@@ -25,7 +25,6 @@ from mmad_metric.cli.output import (
     segment_dict,
     segment_line,
     span_lines,
-    stability_line,
 )
 from mmad_metric.cli.rated import Rated, add_rated
 from mmad_metric.cli.terminal import tell
@@ -35,7 +34,7 @@ from mmad_metric.files.run_file import RunWriter, read_run
 from mmad_metric.layouts import DEFAULT_WIDTH
 from mmad_metric.local.model import SHIPPED_NOTICE, parse_local
 from mmad_metric.rating import SegmentRating, Status
-from mmad_metric.repeats import RatedRow, determinism_warning, ranking_stability
+from mmad_metric.repeats import RatedRow, determinism_warning
 from mmad_metric.results import SystemTotals, observed
 from mmad_metric.session import Plan, Session, open_session
 
@@ -73,7 +72,7 @@ def run_rate(options: argparse.Namespace) -> int:
     if options.dry_run:
         print_forecast(plan, inputs, as_json=options.format == "json")
         return EXIT_OK
-    _tell(options, _notices(plan, inputs, options))
+    _tell(options, _notices(plan, options))
     # Before any call: what cannot be computed should cost nothing.
     found = overlap_findings(options, inputs)
     cost = role_costs(plan.config)
@@ -101,7 +100,7 @@ def _check_output(options: argparse.Namespace) -> None:
             ) from None
 
 
-def _notices(plan: Plan, inputs: Inputs, options: argparse.Namespace) -> list[str]:
+def _notices(plan: Plan, options: argparse.Namespace) -> list[str]:
     notices = []
     roles = plan.config.roles()
     locals_used = [parse_local(plan.config.model_for(role)[0]) for role in roles]
@@ -109,8 +108,6 @@ def _notices(plan: Plan, inputs: Inputs, options: argparse.Namespace) -> list[st
         notices.append(SHIPPED_NOTICE)
     if options.references and not options.overlap:
         notices.append("references are kept in the run file, but not used by the metric")
-    if not inputs.total:
-        notices.append("the input is empty: there is nothing to rate")
     if not plan.config.use_cache:
         notices.append("no cache: an interrupted run starts from the beginning")
     if (doubt := determinism_warning(plan.config)) is not None:
@@ -248,9 +245,6 @@ def _account(run: Run) -> list[str]:
         f"{usage.completion_tokens} completion tokens, {_spent(run, connection)}"
     )
     lines = [paid]
-    stability = ranking_stability([each.row_scores for each in run.totals.values()])
-    if stability is not None and run.plan.config.repeats > 1:
-        lines.append(stability_line(stability))
     if len(connection.paid) > 1:
         lines.append("  " + "; ".join(_paid_by_role(run, connection)))
     for each in run.totals.values():

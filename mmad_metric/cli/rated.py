@@ -9,10 +9,17 @@ from dataclasses import dataclass
 
 from mmad_metric.cli.columns import Cell, Column
 from mmad_metric.cli.findings import Findings
-from mmad_metric.cli.output import Style, counts_beside, details
-from mmad_metric.cli.resampling import PairedTest, Seed, compare_systems, interval
-from mmad_metric.layouts import NAME, number, shown_score
-from mmad_metric.repeats import RowScore, row_mean
+from mmad_metric.cli.output import Style, counts_beside, details, stability_line
+from mmad_metric.cli.resampling import (
+    PairedTest,
+    Seed,
+    compare_systems,
+    interval,
+    is_enough,
+)
+from mmad_metric.cli.terminal import tell
+from mmad_metric.layouts import NAME, coverage, number, shown_score
+from mmad_metric.repeats import RowScore, ranking_stability, row_mean
 from mmad_metric.results import SystemTotals
 from mmad_metric.scoring import mean
 from mmad_metric.signature import format_signature, resampled
@@ -29,6 +36,10 @@ class Rated:
     signature: Mapping[str, str]
     style: Style
 
+    @property
+    def is_repeated(self) -> bool:
+        return any(each.repeats > 1 for each in self.systems)
+
 
 def add_rated(options: argparse.Namespace, rated: Rated, found: Findings) -> None:
     """Put MMAD's results beside those that are there already."""
@@ -43,10 +54,12 @@ def add_rated(options: argparse.Namespace, rated: Rated, found: Findings) -> Non
 def _add_single(options: argparse.Namespace, rated: Rated, found: Findings) -> None:
     [totals] = rated.systems
     signature, middle = rated.signature, None
-    if options.confidence:
+    if options.confidence and is_enough(options.confidence_n):
         seed = Seed.from_environment()
         middle = interval(rated.scores[0], options.confidence_n, seed)
         signature = resampled(signature, seed=seed.text, bs=options.confidence_n)
+        if middle is None:
+            _tell_no_interval(options, coverage(totals))
     shown = shown_score(totals, rated.style.width, middle)
     if options.score_only:
         text = shown.bare()
@@ -67,10 +80,24 @@ def _add_several(options: argparse.Namespace, rated: Rated, found: Findings) -> 
         cells = compare_systems(list(zip(cells, rated.scores, strict=True)), test, seed)
         signature = resampled(signature, seed=seed.text, **{test.method: test.trials})
         beside["Common"] = tuple(str(cell.more.get("n_common", "-")) for cell in cells)
+        if test.method == "bs" and is_enough(test.trials):
+            without = [each.name for each, cell in zip(rated.systems, cells, strict=True)
+                       if cell.mean is None]  # fmt: skip
+            if without:
+                _tell_no_interval(options, ", ".join(without), " in common with the baseline")
     shown = format_signature(signature, short=rated.style.short)
     found.columns[NAME] = Column(NAME, tuple(cells), shown, rated.style.width, beside)
     long = format_signature(signature)
-    found.extra = [{**details(each), "signature": long} for each in rated.systems]
+    stability = ranking_stability(rated.scores) if rated.is_repeated else None
+    more = {} if stability is None else {"ranking_stability": stability.to_dict()}
+    found.extra = [{**details(each), **more, "signature": long} for each in rated.systems]
+    if stability is not None:
+        found.below.append(stability_line(stability))
+
+
+def _tell_no_interval(options: argparse.Namespace, what: str, where: str = "") -> None:
+    if not options.quiet:
+        tell(f"{NAME}, {what}: no interval, which takes at least two scored segments{where}")
 
 
 def _add_parts(rated: Rated, found: Findings) -> None:

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from mmad_metric.stats import Interval
 
 Scores = Sequence[RowScore]
+DEFAULT_SEED = 12345
 DEFAULT_TRIALS = {"bs": 1000, "ar": 10_000}
 
 
@@ -30,7 +31,7 @@ class Seed:
     @classmethod
     def from_environment(cls) -> Seed:
         """Raises ConfigError for what is neither a whole number of at least 0 nor none."""
-        text = os.environ.get("SACREBLEU_SEED", "12345").lower()
+        text = os.environ.get("SACREBLEU_SEED", str(DEFAULT_SEED)).lower()
         if text == "none":
             return cls(text, secrets.randbits(32))
         try:
@@ -41,7 +42,7 @@ class Seed:
             raise ConfigError(
                 f"SACREBLEU_SEED={text}: expected a whole number of at least 0, or none"
             )
-        return cls(text, value)
+        return cls(str(value), value)
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,26 +54,35 @@ class PairedTest:
 
     @classmethod
     def asked(cls, options: argparse.Namespace) -> PairedTest | None:
-        """The test that the options ask for, if any. 0 trials mean sacreBLEU's default."""
+        """The test that the options ask for, if any. No trials mean sacreBLEU's default."""
+        method: Literal["bs", "ar"]
         if options.paired_bs:
-            return cls("bs", options.paired_bs_n or DEFAULT_TRIALS["bs"])
-        if options.paired_ar:
-            return cls("ar", options.paired_ar_n or DEFAULT_TRIALS["ar"])
-        return None
+            method, trials = "bs", options.paired_bs_n
+        elif options.paired_ar:
+            method, trials = "ar", options.paired_ar_n
+        else:
+            return None
+        return cls(method, trials if trials > 0 else DEFAULT_TRIALS[method])
+
+
+def is_enough(n: int) -> bool:
+    """Whether n resamples, or n scored segments, make an interval."""
+    from mmad_metric.stats import LEAST
+
+    return n >= LEAST
 
 
 def interval(scores: Scores, n: int, seed: Seed) -> tuple[float, float] | None:
-    """Centre and half width of the 95% interval, None where nothing is scored."""
+    """Centre and half width of the 95% interval; None where there is none: of fewer than two
+    scored segments, or from fewer than two resamples."""
     from mmad_metric.stats import confidence
 
-    if all(row_mean(score) is None for score in scores):
-        return None
-    return _centred(confidence(scores, n, seed.value))
+    return _centred(confidence(scores, n, seed.value)) if is_enough(n) else None
 
 
-def _centred(found: Interval) -> tuple[float, float]:
+def _centred(found: Interval) -> tuple[float, float] | None:
     """SacreBLEU gives an interval as the resampled mean and half the distance of its ends."""
-    return float(found.mean), 0.5 * float(found.high - found.low)
+    return (found.mean, found.half_width) if found.known else None
 
 
 def compare_systems(

@@ -5,17 +5,20 @@ from __future__ import annotations
 import os
 from typing import Any
 
+from mmad_metric.errors import ConfigError
 from mmad_metric.version import __version__
 
 METRICS = ("mmad", "bleu", "chrf", "ter")
 FORMATS = ("json", "text", "latex")
 SMOOTHING = ("none", "floor", "add-k", "exp")
+MOST_DECIMALS = 1074  # no float has more
 
 ABSENT = """\
 sacreBLEU's options are all here, with its names and meanings, but for one: -s is the source
 file, so that smoothing has its long name alone (--smooth-method). These differ: -m is mmad
-unless told otherwise; -w is 2 for MMAD, 1 for the others; -i - and .tsv, .jsonl files are
-read too; -sl takes several systems where mmad rates them.
+unless told otherwise; -w is 2 for MMAD, 1 for the others; -i - is standard input; .tsv and
+.jsonl files are tables unless --lines says otherwise; -sl takes several systems where mmad
+rates them.
 """
 
 
@@ -111,8 +114,8 @@ def _add_bleu(group: Any) -> None:
         "--tokenize",
         dest="bleu_tokenize",
         metavar="TOK",
-        help="none, zh, 13a, intl, char, ja-mecab, ko-mecab, spm, flores101, "
-        "flores200 (default: from the target language, else 13a)",
+        help="none, zh, 13a, intl, char, ja-mecab, ko-mecab, spm, flores101, flores200, spBLEU-1K, "
+        "as far as the installed sacreBLEU has them (default: from the target language, else 13a)",
     )
     group.add_argument(
         "-lc", "--lowercase", action="store_true", dest="bleu_lowercase", help="ignore case"
@@ -166,7 +169,7 @@ def add_significance(group: Any) -> None:
         type=int,
         default=1000,
         metavar="N",
-        help="resamples for it (default: 1000)",
+        help="resamples for it (default: 1000; below 2: no interval)",
     )
     tests = group.add_mutually_exclusive_group()
     tests.add_argument(
@@ -187,7 +190,7 @@ def add_significance(group: Any) -> None:
         type=int,
         default=10_000,
         metavar="N",
-        help="trials of --paired-ar (default: 10000)",
+        help="trials of --paired-ar (default, and for 0: 10000)",
     )
     group.add_argument(
         "-pbsn",
@@ -195,7 +198,7 @@ def add_significance(group: Any) -> None:
         type=int,
         default=1000,
         metavar="N",
-        help="resamples of --paired-bs (default: 1000)",
+        help="resamples of --paired-bs (default, and for 0: 1000)",
     )
     group.add_argument(
         "-j",
@@ -255,6 +258,28 @@ def chosen_format(asked: str) -> str:
     """The format that SACREBLEU_FORMAT names, if it names one, else the one asked for."""
     named = os.environ.get("SACREBLEU_FORMAT", "").lower()
     return named if named in FORMATS else asked
+
+
+def checked_width(width: int) -> int:
+    """The number of decimals that -w asks for. Raises ConfigError for one that no score has."""
+    if not 0 <= width <= MOST_DECIMALS:
+        raise ConfigError(f"--width: {width} is not from 0 to {MOST_DECIMALS}")
+    return width
+
+
+def unknown_tokenizer(name: str | None) -> str | None:
+    """What is wrong with the tokenizer asked for, None where nothing is."""
+    if name is None:
+        return None
+    from sacrebleu import BLEU
+
+    if name in BLEU.TOKENIZERS:
+        return None
+    return (
+        f"argument -tok/--tokenize: invalid choice: {name!r} (choose from "
+        + ", ".join(BLEU.TOKENIZERS)
+        + ")"
+    )
 
 
 def is_utility(options: Any) -> bool:

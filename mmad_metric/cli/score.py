@@ -7,7 +7,8 @@ import logging
 import os
 
 from mmad_metric.cli.exits import EXIT_OK
-from mmad_metric.cli.sacrebleu_options import SMOOTHING, is_utility
+from mmad_metric.cli.sacrebleu_options import SMOOTHING, checked_width, is_utility
+from mmad_metric.cli.terminal import tell
 from mmad_metric.errors import ConfigError, InputError
 
 # Options that are about rating by a model, with what they are called.
@@ -42,8 +43,8 @@ def run_score(options: argparse.Namespace) -> int:
 
 
 def _check(options: argparse.Namespace) -> None:
-    if options.width is not None and not 0 <= options.width <= 10:  # noqa: PLR2004 - beyond it lies rounding noise
-        raise InputError(f"--width: {options.width} is not from 0 to 10")
+    if options.width is not None:
+        checked_width(options.width)
     if options.sources in SMOOTHING and not os.path.exists(options.sources):
         raise InputError(
             f"-s {options.sources}: no such file; -s is the source here, and sacreBLEU's smoothing "
@@ -70,13 +71,19 @@ def _check_sentence_level(options: argparse.Namespace) -> None:
 
 
 def _check_resampling(options: argparse.Namespace) -> None:
-    if options.confidence and options.confidence_n < 2:  # noqa: PLR2004 - an interval has two ends
-        raise ConfigError(f"--confidence-n {options.confidence_n}: at least 2 resamples are needed")
-    for name in ("paired_bs_n", "paired_ar_n", "paired_jobs"):
-        if getattr(options, name) < 0:
-            flag = name.replace("_", "-")
-            raise ConfigError(f"--{flag}: {getattr(options, name)} is not at least 0")
-    if options.confidence or options.paired_bs or options.paired_ar:
-        from mmad_metric.cli.resampling import Seed
+    """What gives no interval or no test is said, not refused: sacreBLEU takes it as well."""
+    if options.paired_jobs < 0:
+        raise ConfigError(f"--paired-jobs: {options.paired_jobs} is not at least 0")
+    if not (options.confidence or options.paired_bs or options.paired_ar):
+        return
+    from mmad_metric.cli.resampling import PairedTest, Seed, is_enough
 
-        Seed.from_environment()
+    Seed.from_environment()
+    test, n = PairedTest.asked(options), options.confidence_n
+    given = {"bs": options.paired_bs_n, "ar": options.paired_ar_n}
+    if options.quiet:
+        return
+    if options.confidence and not is_enough(n):
+        tell(f"--confidence-n {n}: so few resamples give no interval")
+    if test is not None and given[test.method] < 0:
+        tell(f"--paired-{test.method}-n {given[test.method]}: the default is taken, {test.trials}")

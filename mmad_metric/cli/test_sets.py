@@ -243,6 +243,7 @@ def sacrebleu_errors(what: str, *, quiet: bool) -> Iterator[None]:
         ) from None
     except Exception as error:  # noqa: BLE001 - sacreBLEU raises plain Exception itself
         said = "; ".join([*listener.errors, f"{type(error).__name__}: {error}"])
+        said = " ".join(said.split())
         raise InputError(f"{what}: {said} (cache: {SACREBLEU_DIR})") from None
     finally:
         socket.setdefaulttimeout(patience)

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
-from mmad_metric.errors import InputError
+from mmad_metric.errors import InputError, quoted
 from mmad_metric.files.lines import readable
 from mmad_metric.files.run_file import RunFile, read_run
 from mmad_metric.files.score_files import is_score_file, read_equal_scores
+from mmad_metric.files.system_names import is_usable
 from mmad_metric.rating import SegmentRating, Status
 from mmad_metric.repeats import RatedRow, RowScore, rated_rows
 from mmad_metric.signature import parse_signature
@@ -54,6 +56,7 @@ class _Source:
     systems: list[System]
     signature: Mapping[str, str] | None
     texts: list[str] | None  # the sources, in order
+    notices: tuple[str, ...] = ()
 
 
 def read_systems(
@@ -73,7 +76,8 @@ def read_systems(
     differences = _differences(sources)
     if differences and not force:
         raise InputError(f"{differences[0]}; --force compares them all the same")
-    notices = [f"--force: {text}" for text in differences]
+    missing = [text for source in sources for text in source.notices]
+    notices = [f"--force: {text}" for text in [*differences, *missing]]
     _refuse_other_texts(sources)
     systems = [system for source in sources for system in source.systems]
     systems = _named(systems, names)
@@ -108,18 +112,48 @@ def _of_run(run: RunFile, number: int) -> _Source:
         sources = [row.segment.source for row in rows]
         if texts is None:
             texts = sources
-        elif sources != texts:
+        elif sources != (texts if run.complete else texts[: len(sources)]):
             raise InputError(
                 f"{file}: system {rows[0].segment.system!r} has other sources than the first one"
             )
         system = _system(rows, file, number)
         systems.append(system if run.scale.has_errors else replace(system, labels=None))
+    systems, missing = (systems, []) if run.complete else _filled_up(systems, run)
     stored = (run.summary or run.header).get("signature")
     try:
         signature = parse_signature(str(stored))
     except ValueError as error:
         raise InputError(f"{file}: {error}") from None
-    return _Source(file, run, systems, signature, texts)
+    return _Source(file, run, systems, signature, texts, tuple(missing))
+
+
+def _filled_up(systems: Sequence[System], run: RunFile) -> tuple[list[System], list[str]]:
+    """The systems of a run that did not finish, as long as they were to become: what is not there
+    was not rated; and what is missing, in a line each."""
+    file, filled, missing = readable(run.path), [], []
+    planned = _planned(run.header)
+    for system in systems:
+        have = len(system.rows)
+        gap = max(planned.pop(system.stored_name, have) - have, 0)
+        if gap:
+            missing.append(f"{file}: {have} of {have + gap} segments of {system.name!r} are there")
+        labels = None if system.labels is None else (*system.labels, *[()] * gap)
+        rows, asked = (*system.rows, *[None] * gap), (*system.asked, *[False] * gap)
+        filled.append(replace(system, rows=rows, asked=asked, labels=labels))
+    missing += [f"{file}: nothing of {name!r} is there; it is left out" for name in planned]
+    return filled, missing
+
+
+def _planned(header: Mapping[str, Any]) -> dict[str, int]:
+    """How many segments each system of a run was to have."""
+    listed = header.get("systems")
+    return {
+        each["name"]: each["n_segments"]
+        for each in (listed if isinstance(listed, list) else [])
+        if isinstance(each, dict)
+        and isinstance(each.get("name"), str)
+        and isinstance(each.get("n_segments"), int)
+    }
 
 
 def _by_system(run: RunFile) -> Iterator[list[RatedRow]]:
@@ -211,7 +245,10 @@ def _refuse_other_texts(sources: Sequence[_Source]) -> None:
 def _named(systems: Sequence[System], names: Sequence[str] | None) -> list[System]:
     if names is not None:
         if len(names) != len(systems):
-            raise InputError(f"{len(names)} names are given for {len(systems)} systems")
+            raise InputError(f"--name: names given: {len(names)}, systems: {len(systems)}")
+        for name in names:
+            if not is_usable(name):
+                raise InputError(f"--name: {quoted(name)} is no name for a system")
         systems = [
             replace(system, name=readable(name))
             for system, name in zip(systems, names, strict=True)

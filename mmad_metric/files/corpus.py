@@ -42,7 +42,7 @@ def _joined(paths: Sequence[str], name: str) -> TextFile:
 def reference_columns(file: TextFile, n: int) -> list[TextFile]:
     """A file of `n` tab-separated references a line, as n files. Raises InputError."""
     return [
-        MadeFile(f"{file.name}, column {column + 1}", _column(file, n, column))
+        MadeFile(f"{file.name}, column {column + 1}", _column(file, n, column), file)
         for column in range(n)
     ]
 
@@ -69,7 +69,7 @@ def system_columns(file: TextFile, *, baseline: bool) -> list[SystemRows]:
     if baseline:
         names = ["Baseline", *names[:-1]]
     columns = (
-        MadeFile(f"{file.name}, column {column + 1}", _cells(file, width, column))
+        MadeFile(f"{file.name}, column {column + 1}", _cells(file, width, column), file)
         for column in range(width)
     )
     return [

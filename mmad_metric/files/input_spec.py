@@ -13,11 +13,11 @@ from mmad_metric.files.lines import STDIN, UTF8
 class InputSpec:
     """The files to read, as paths; "-" is standard input. See `open_inputs`.
 
-    systems: None: standard input, a system in each tab-separated column; corpus: a test set
-    that gives sources and references; encoding: of all files but the corpus's; num_refs: the
-    tab-separated references that each line of the one file of references has; need_sources:
-    whether rows without a source are refused; baseline: whether the first of the columns of
-    standard input is called Baseline.
+    systems: None: standard input, a system in each tab-separated column; lines: all files are
+    plain lines, whatever they are called; corpus: a test set that gives sources and references;
+    encoding: of all files but the corpus's; num_refs: the tab-separated references that each line
+    of the one file of references has; need_sources: whether rows without a source are refused;
+    baseline: whether the first of the columns of standard input is called Baseline.
     """
 
     sources: str | None
@@ -25,6 +25,7 @@ class InputSpec:
     references: tuple[str, ...] = ()
     names: tuple[str, ...] | None = None
     tsv: bool = False
+    lines: bool = False
     corpus: Corpus | None = None
     encoding: str = UTF8
     num_refs: int = 1
@@ -34,6 +35,10 @@ class InputSpec:
     @property
     def has_sources(self) -> bool:
         return self.sources is not None or self.corpus is not None
+
+    def table(self, path: str) -> str | None:
+        """The table format that a file is in by its name."""
+        return None if self.lines else table_format(path)
 
 
 def check_spec(spec: InputSpec) -> None:
@@ -46,10 +51,11 @@ def check_spec(spec: InputSpec) -> None:
         raise InputError("standard input ('-') can be one of the files, not several")
     for path in lines_only:
         # sacreBLEU's references are lines, tab-separated ones too, whatever the file is called.
-        if table_format(path) == "jsonl" or (table_format(path) and path == spec.sources):
+        if spec.table(path) == "jsonl" or (spec.table(path) and path == spec.sources):
             raise InputError(
                 f"{path}: sources and references are read from plain lines; "
-                "a table with sources and references is given as the system's file"
+                "a table with sources and references is given as the system's file; --lines says "
+                "that this file holds lines"
             )
     if spec.systems is None and spec.need_sources and not spec.has_sources:
         raise InputError(

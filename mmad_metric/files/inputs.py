@@ -11,7 +11,7 @@ from itertools import repeat
 
 from mmad_metric.errors import ConfigError, InputError
 from mmad_metric.files.corpus import reference_columns, system_columns
-from mmad_metric.files.input_spec import InputSpec, check_spec, table_format
+from mmad_metric.files.input_spec import InputSpec, check_spec
 from mmad_metric.files.lines import STDIN, TextFile, readable
 from mmad_metric.files.system_names import system_names
 from mmad_metric.files.tables import (
@@ -80,6 +80,13 @@ class Inputs:
         self._rows = dict(zip(names, rows, strict=True))
         self._sources = sources
         self._references = tuple(references)
+
+    @property
+    def marked_files(self) -> list[str]:
+        """Names of the files of translations or references, a line each, that begin with a BOM."""
+        files = [rows.file for rows in self._rows.values() if not rows.own_sources]
+        files += [each.file for each in self._references]
+        return list(dict.fromkeys(name for file in files if (name := file.marked)))
 
     def segments(self) -> Iterator[Segment]:
         """All segments, system by system, rows in file order; nothing is held in memory.
@@ -214,9 +221,9 @@ def _label(name: str, system: SystemRows, spec: InputSpec) -> str:
 
 
 def _scan(path: str, spec: InputSpec) -> list[SystemRows]:
-    kind = table_format(path)
+    kind = spec.table(path)
     untold = path == STDIN and not spec.has_sources and (spec.need_sources or not spec.references)
-    if kind is None and (spec.tsv or untold):
+    if kind is None and (spec.tsv or (untold and not spec.lines)):
         kind = "tsv"
     file = TextFile(path, spec.encoding)
     if kind == "jsonl":

@@ -7,7 +7,7 @@ import re
 from collections.abc import Mapping
 from typing import Any, NoReturn
 
-from mmad_metric.errors import InputError
+from mmad_metric.errors import InputError, quoted
 
 _SURROGATE = re.compile("[\ud800-\udfff]")
 
@@ -74,7 +74,7 @@ def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     if len(result) != len(pairs):
         keys = [key for key, _ in pairs]
         twice = next(key for key in keys if keys.count(key) > 1)
-        raise ValueError(f"the key {twice!r} stands twice in one object")
+        raise ValueError(f"the key {quoted(twice)} stands twice in one object")
     return result
 
 

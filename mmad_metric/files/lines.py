@@ -88,6 +88,13 @@ class TextFile:
         else:
             yield from self._foreign_lines()
 
+    @property
+    def marked(self) -> str | None:
+        """The name of the file where it begins with a BOM, which its lines are without."""
+        mark = "\ufeff".encode(self._encoding, "ignore")
+        with _reading(self.name), self._open() as handle:
+            return self.name if mark and handle.read(len(mark)) == mark else None
+
     def _foreign_lines(self) -> Iterator[str]:
         try:
             # What ends a line must be known as text: in UTF-16 a byte 0x0A may be half a letter.
@@ -133,10 +140,11 @@ class TextFile:
 
 
 class MadeFile(TextFile):
-    """A file made of lines, none of which has an LF; `name` is what messages call it."""
+    """A file made of lines, none of which has an LF; `name` is what messages call it; origin:
+    the file that they were read from, if there is just one."""
 
-    def __init__(self, name: str, lines: Iterable[str]) -> None:
-        self.path, self.name = "", name
+    def __init__(self, name: str, lines: Iterable[str], origin: TextFile | None = None) -> None:
+        self.path, self.name, self._origin = "", name, origin
         self._encoding = UTF8
         self._spool = _Spool()
         # A BOM and a CR at each end are what reading takes away: the rest comes back as it was.
@@ -144,6 +152,10 @@ class MadeFile(TextFile):
         for line in lines:
             self._spool.handle.write(line.encode() + b"\r\n")
         self._spool.handle.flush()
+
+    @property
+    def marked(self) -> str | None:
+        return None if self._origin is None else self._origin.marked
 
 
 class _CutOffError(InputError):

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Any, cast, final
 
-from mmad_metric.errors import InputError, RunStopped
+from mmad_metric.errors import InputError, RunStopped, quoted
 from mmad_metric.files.json_lines import object_line, read_object
 from mmad_metric.files.lines import RawLine, TextFile, decoded, readable
 from mmad_metric.files.run_lines import parse_segment_line, segment_line
@@ -141,8 +141,8 @@ class RunFile:
             if raw.number == 1 or line.get("type") == "summary":
                 continue
             try:
-                if line.get("type") != "segment":
-                    raise InputError(f"a line of type {line.get('type')!r} amid the segments")
+                if (found := line.get("type")) != "segment":
+                    raise InputError(f"a line of type {quoted(str(found))} amid the segments")
                 rating = parse_segment_line(line)
                 if rating.scale is not scale:
                     raise InputError(

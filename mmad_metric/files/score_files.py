@@ -11,7 +11,7 @@ import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import groupby
 
-from mmad_metric.errors import InputError
+from mmad_metric.errors import InputError, quoted
 from mmad_metric.files.lines import TextFile, readable
 
 Score = float | None
@@ -56,8 +56,8 @@ def read_equal_scores(path: str) -> dict[str, tuple[Score, ...]]:
     for system, row in scores.items():
         if len(row) != wanted:
             raise InputError(
-                f"{readable(path)}: {len(row)} scores of system {system!r}, "
-                f"but {wanted} of {first!r}"
+                f"{readable(path)}: {len(row)} scores of system {quoted(system)}, "
+                f"but {wanted} of {quoted(first)}"
             )
     return {system: tuple(row) for system, row in scores.items()}
 
@@ -70,7 +70,7 @@ def read_system_scores(path: str) -> dict[str, Score]:
     for line, (raw, score) in enumerate(zip(names, scores, strict=True), 1):
         name = _text(raw, path)
         if name in found:
-            raise InputError(f"{readable(path)}, line {line}: a second score for {name!r}")
+            raise InputError(f"{readable(path)}, line {line}: a second score for {quoted(name)}")
         found[name] = score
     return found
 
@@ -160,7 +160,7 @@ def _float(value: bytes) -> float:
 def _not_a_score(file: str, number: int, line: str) -> InputError:
     return InputError(
         f"{file}, line {number}: a system's name, a tab and a number or None are expected, "
-        f"found {line[:80]!r}"
+        f"found {quoted(line)}"
     )
 
 

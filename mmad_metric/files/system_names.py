@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Sequence
 from pathlib import PurePath
 
-from mmad_metric.errors import InputError
+from mmad_metric.errors import InputError, quoted
 from mmad_metric.files.lines import STDIN, readable
 from mmad_metric.files.tables import SystemRows
 
@@ -22,7 +21,7 @@ def system_names(systems: Sequence[SystemRows], names: Sequence[str] | None) -> 
     """
     if names is not None:
         if len(names) != len(systems):
-            raise InputError(f"{len(names)} names are given for {len(systems)} systems")
+            raise InputError(f"--name: names given: {len(names)}, systems: {len(systems)}")
         chosen = [readable(name) for name in names]
     else:
         chosen = _told_apart(systems)
@@ -43,23 +42,41 @@ def name_of_file(path: str) -> str:
     return name
 
 
+def is_usable(name: str) -> bool:
+    """Whether a system can be called so: in one cell of one line, and not without a word."""
+    return bool(name.strip()) and not any(sign in name for sign in "\t\n\r")
+
+
 def _told_apart(systems: Sequence[SystemRows]) -> list[str]:
-    """Names after files; where two are the same, with the folder in front."""
-    names = [system.name or name_of_file(system.file.path) for system in systems]
-    often = Counter(names)
-    for position, system in enumerate(systems):
-        folder = PurePath(readable(system.file.path)).parent.name
-        if often[names[position]] > 1 and system.name is None and folder:
-            names[position] = f"{folder}/{names[position]}"
+    """Names after files; where different files would share one, with as many folders in front as
+    tell them apart, and in one folder with the extension."""
+    paths = [PurePath(readable(system.file.path)) for system in systems]
+    folders = [[part for part in path.parent.parts if part != "/"] for path in paths]
+    bare = [system.name or name_of_file(system.file.path) for system in systems]
+    free = [system.name is None for system in systems]
+    names = list(bare)
+    for depth in range(1, max(map(len, folders)) + 1):
+        for place in filter(free.__getitem__, _shared(names, [path.parent for path in paths])):
+            names[place] = "/".join([*folders[place][-depth:], bare[place]])
+    for place in filter(free.__getitem__, _shared(names, paths)):
+        names[place] = names[place].removesuffix(bare[place]) + paths[place].name
     return names
+
+
+def _shared(names: Sequence[str], owners: Sequence[PurePath]) -> list[int]:
+    """The places of names that several owners have."""
+    known: dict[str, set[PurePath]] = {}
+    for name, owner in zip(names, owners, strict=True):
+        known.setdefault(name, set()).add(owner)
+    return [place for place, name in enumerate(names) if len(known[name]) > 1]
 
 
 def _refuse_unusable(names: Sequence[str], systems: Sequence[SystemRows]) -> None:
     owners: dict[str, str] = {}
     for name, system in zip(names, systems, strict=True):
-        if not name.strip() or any(sign in name for sign in "\t\n\r"):
+        if not is_usable(name):
             raise InputError(
-                f"{system.file.name}: {name!r} is no name for a system; give one with --name"
+                f"{system.file.name}: {quoted(name)} is no name for a system; give one with --name"
             )
         if name in owners:
             raise InputError(

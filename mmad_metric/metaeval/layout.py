@@ -10,7 +10,7 @@ import os
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from mmad_metric.errors import InputError
+from mmad_metric.errors import InputError, quoted
 from mmad_metric.files.lines import TextFile, readable
 from mmad_metric.files.score_files import (
     RATING_ENDING,
@@ -167,7 +167,7 @@ def _documents(path: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
         if len(fields) != 2:  # noqa: PLR2004 - domain and document
             raise InputError(
                 f"{file.name}, line {number}: a domain, a tab and a document are expected, "
-                f"found {line[:80]!r}"
+                f"found {quoted(line)}"
             )
         rows.append(fields)
     return tuple(document for _, document in rows), tuple(domain for domain, _ in rows)

@@ -14,7 +14,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from mmad_metric.errors import InputError
+from mmad_metric.errors import InputError, quoted
 from mmad_metric.files.lines import TextFile
 from mmad_metric.labels import parse_category, parse_severity
 from mmad_metric.metaeval.placing import shift
@@ -247,7 +247,7 @@ def against_texts(row: Annotated, source: str, output: str) -> Annotated:
     """
     in_source = marked_in(row.raw[0], source, edges=True)
     if in_source is None:
-        raise InputError(f"its source is another one: {row.source[:60]!r}")
+        raise InputError(f"its source is another one: {quoted(row.source)}")
     in_target = marked_in(row.raw[1], output)
     flags = (*in_source.flags, *(in_target or marked(row.raw[1])).flags)
     error = row.error

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from mmad_metric.errors import InputError
+from mmad_metric.errors import InputError, quoted
 from mmad_metric.files.lines import readable
 from mmad_metric.files.run_file import RunFile
 from mmad_metric.files.score_files import system_field
@@ -166,14 +166,14 @@ def _candidates(
     there = finder.with_source(segment.source)
     if not there or output is None:
         raise _misplaced(
-            run, segment, f"its source is not in the test set: {segment.source[:60]!r}"
+            run, segment, f"its source is not in the test set: {quoted(segment.source)}"
         )
     expected = output[segment.index if segment.index in there else there[0]]
     raise _misplaced(
         run,
         segment,
-        f"its translation is not the test set's: {segment.translation[:60]!r}, "
-        f"{expected[:60]!r} is expected",
+        f"its translation is not the test set's: {quoted(segment.translation)}, "
+        f"{quoted(expected)} is expected",
     )
 
 
@@ -234,7 +234,7 @@ def _notes(
         said = (
             f"{where}: {len(lost)} of {total} rows could be several segments of the test set, of "
             f"equal texts, and the order of rows does not tell which; the first is row "
-            f"{first.index + 1} of {first.system!r}: {first.source[:60]!r}"
+            f"{first.index + 1} of {first.system!r}: {quoted(first.source)}"
         )
         if len(lost) == total:
             raise InputError(said)

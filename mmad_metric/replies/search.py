@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import Generic, TypeVar
 
 from mmad_metric.chat import UnreadableReply
+from mmad_metric.errors import quoted
 from mmad_metric.normalise import sound
 from mmad_metric.replies.mend import goes_on, has_only_keys, repair
 from mmad_metric.replies.scan import Found, after_thinking, decode, find_json, unfenced
@@ -76,7 +77,7 @@ def _search(reader: Reader[Value], text: str, texts: Texts) -> Value:
         return reader.build(_decoded(reader, (objects or answers)[-1], text))
     if reader.build_prose is not None and spoken:
         return reader.build_prose(spoken)
-    raise UnreadableReply(f"no JSON of the wanted shape in {sound(text[:80])!r}")
+    raise UnreadableReply(f"no JSON of the wanted shape in {quoted(sound(text))}")
 
 
 def _claims(reader: Reader[Value], found: Found, text: str) -> bool:

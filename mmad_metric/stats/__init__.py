@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from mmad_metric.stats.clusters import Standing, standings
 from mmad_metric.stats.significance import (
+    LEAST,
     Comparison,
     Method,
     PairTest,
@@ -15,6 +16,7 @@ from mmad_metric.stats.significance import (
 from mmad_metric.stats.table import Interval, Score
 
 __all__ = [
+    "LEAST",
     "Comparison",
     "Interval",
     "Method",

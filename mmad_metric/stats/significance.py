@@ -14,6 +14,7 @@ from mmad_metric.stats.table import UNKNOWN, Array, Columns, Interval, Score
 
 Method: TypeAlias = Literal["bs", "ar"]
 MOST_KEPT = 1 << 24  # resampled differences in memory at once, 128 MB
+LEAST = 2  # segments that tell something of others; resamples whose ends are two
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +49,8 @@ def confidence(scores: Sequence[Score], n: int, seed: int) -> Interval:
     scores: one a segment, None where unscored; n: resamples, at least 1. The percentile
     interval as sacreBLEU defines it, with its random numbers: for scores without gap, `mean` and
     `half_width` are what it prints for the same seed. A segment given as a sequence holds the
-    scores of its repeats: these are then drawn again too, within each drawn segment.
+    scores of its repeats: these are then drawn again too, within each drawn segment. There is
+    no interval, where sacreBLEU prints ± 0, of fewer than two scored segments.
     Raises InputError for a score that is no finite number, ConfigError for n or seed.
     """
     return confidences([scores], n, seed)[0]
@@ -71,7 +73,7 @@ def confidences(systems: Sequence[Sequence[Score]], n: int, seed: int) -> list[I
         chosen = Columns(rows.values[:, members], rows.scored[:, members], spread)
         means = bootstrap_means(chosen, n, seed)
         for place, number in enumerate(members):
-            intervals[number] = _interval(means[:, place])
+            intervals[number] = _interval(means[:, place], len(rows.values))
     return intervals
 
 
@@ -96,8 +98,8 @@ def paired(
         tested.n_common,
         tested.difference,
         tested.p_value,
-        _interval(means[:, 0]),
-        _interval(means[:, 1]),
+        _interval(means[:, 0], tested.n_common),
+        _interval(means[:, 1], tested.n_common),
     )
 
 
@@ -141,7 +143,7 @@ def _test(differences: Columns, method: Method, n: int, seed: int) -> list[PairT
         p_values = _bootstrap_p_values(differences, bootstrap_means(differences, n, seed))
     return [
         # One segment tells nothing about others, and resampling it always gives itself.
-        PairTest(int(count), float(mean) + 0.0, float(p) if count > 1 else 1.0)
+        PairTest(int(count), float(mean) + 0.0, float(p) if count >= LEAST else 1.0)
         for count, mean, p in zip(n_common, means, p_values, strict=True)
     ]
 
@@ -159,9 +161,9 @@ def _bootstrap_p_values(differences: Columns, resampled: Array) -> Array:
     return p_values
 
 
-def _interval(means: Array) -> Interval:
+def _interval(means: Array, n_segments: int) -> Interval:
     """As sacreBLEU has it: the sorted means, 1/40 of them (rounded down) cut off each end."""
-    if not len(means) or np.isnan(means).any():
+    if min(len(means), n_segments) < LEAST or np.isnan(means).any():
         return UNKNOWN
     ordered = np.sort(means)
     cut = len(ordered) // 40

@@ -23,7 +23,8 @@ class Interval:
 
     mean: the mean over the resamples, which is near the mean of the scores, not equal to it;
     low, high: the resampled means with 1/40 of all below and above. All three are NaN where
-    nothing was scored (`known` is then False).
+    there is none (`known` is then False): of fewer than two scored segments, which tell nothing
+    of others, or from fewer than two resamples.
     """
 
     mean: float

@@ -48,6 +48,9 @@ def real(wmt23: Path, tmp_path: Path, mmad: Mmad, monkeypatch: pytest.MonkeyPatc
     texts |= {f"few.{name}": texts[name][:20] for name in ("one.txt", "two.txt", "ref.txt")}
     for name, lines in texts.items():
         (tmp_path / name).write_text("\n".join(lines) + "\n", encoding="utf-8", newline="\n")
+    for name in ("a/b/out.txt", "b/b/out.txt", "b/b/out"):
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_bytes((tmp_path / "few.one.txt").read_bytes())
     (tmp_path / "one.txt.gz").write_bytes(gzip.compress((tmp_path / "one.txt").read_bytes()))
     for name in ("one", "ref"):
         text = (tmp_path / f"{name}.txt").read_text(encoding="utf-8")
@@ -89,6 +92,9 @@ SAME_BYTES = {
     "a short signature": (["ref.txt", "-i", "one.txt", "-sh", "-f", "text"], TWO),
     "a short signature in JSON": (["ref.txt", "-i", "one.txt", "-sh"], []),
     "decimals": (["ref.txt", "-i", "one.txt", "-w", "4"], TWO),
+    "many decimals": (["ref.txt", "-i", "one.txt", "-w", "17"], TWO),
+    "no resample": (["ref.txt", "-i", "one.txt", "-ci", "-cin", "0"], TWO),
+    "one resample": (["ref.txt", "-i", "one.txt", "-ci", "-cin", "1", "-f", "text"], TWO),
     "bare scores": (["ref.txt", "-i", "one.txt", "-b", "-f", "text"], TWO),
     "bare scores as JSON": (["ref.txt", "-i", "one.txt", "-b"], TWO),
     "a bare interval": (["ref.txt", "-i", "one.txt", "-b", "-ci", "-cin", "50"], []),
@@ -118,6 +124,14 @@ SAME_BYTES = {
     "the baseline named twice": (
         ["ref.txt", "-i", "one.txt", "two.txt", "one.txt", "-par", "-parn", "50"], [],
     ),
+    "a test without a number": (
+        ["few.ref.txt", "-i", "few.one.txt", "few.two.txt", "-pbs", "-pbsn", "-1", "-f", "text"],
+        [],
+    ),
+    "equal names in two folders": (
+        ["few.ref.txt", "-i", "a/b/out.txt", "b/b/out.txt", "b/b/out"], [],
+    ),
+    "details of no test set": (["few.ref.txt", "-i", "few.one.txt", "-d"], []),
     "two references": (["ref.txt", "ref2.txt", "-i", "one.txt"], TWO),
     "two references in one file": (["refs.tsv.txt", "-nr", "2", "-i", "one.txt"], TWO),
     "BLEU's parameters": (
@@ -185,6 +199,8 @@ STATUSES = {
     "a pair that the set has not": (["-t", "wmt20", "-l", "en-sw", "-i", "one.txt"], 1),
     "two tests at once": (["ref.txt", "-i", "one.txt", "two.txt", "-pbs", "-par"], 2),
     "an unknown metric": (["ref.txt", "-i", "one.txt", "-m", "meteor"], 2),
+    "an empty file": (["ref.txt", "-i", os.devnull], 1),
+    "an unknown tokenizer": (["ref.txt", "-i", "one.txt", "-tok", "nosuch"], 2),
     "an unknown format": (["ref.txt", "-i", "one.txt", "-f", "yaml"], 2),
 }
 

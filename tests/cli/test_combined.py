@@ -75,6 +75,30 @@ def test_a_table_with_references_serves_all_metrics(mmad: Mmad, base: list[str],
     assert outputs == {given.out}
 
 
+def test_bare_scores_of_several_systems_stand_in_the_order_of_the_table(
+    mmad: Mmad, base: list[str], files: Path
+):
+    systems = ["ref.txt", *base, "-s", "src.txt", "-i", "good.txt", "bad.txt"]
+    metrics = ["-m", "mmad", "chrf", "bleu"]
+    sorted_columns = mmad(*systems, *metrics, "-b").out.splitlines()
+    as_asked = mmad(*systems, *metrics, "-b", "-par", "-parn", "9").out.splitlines()
+    assert sorted_columns[0] == "good\t100.0\t100.0\t0.00"  # BLEU, chrF, MMAD
+    assert as_asked[0] == "good\t0.00\t100.0\t100.0"
+
+
+def test_a_mark_that_sacrebleu_scores_is_told_once(mmad: Mmad, base: list[str], files: Path):
+    for name in ("good.txt", "ref.txt", "src.txt"):
+        (files / name).write_bytes(b"\xef\xbb\xbf" + (files / name).read_bytes())
+    bleu = ["ref.txt", "-i", "good.txt", "-m", "bleu", "-b"]
+    ran = mmad(*bleu)
+    assert ran.out == "100.0\n"
+    assert ran.err.startswith("mmad: good.txt, ref.txt: the byte-order mark at the start is left")
+    assert ran.err.count("\n") == 1
+    for quiet in (["-q"], ["-e", "utf-8-sig"]):
+        assert mmad(*bleu, *quiet).err == ""
+    assert "byte-order" not in mmad(*base, "-s", "src.txt", "-i", "good.txt").err
+
+
 def test_what_cannot_be_computed_costs_nothing(
     mmad: Mmad, base: list[str], server: LoopbackServer, files: Path
 ):
@@ -84,7 +108,7 @@ def test_what_cannot_be_computed_costs_nothing(
     )
     for arguments, named in (
         (["-s", "src.txt", "-i", "good.txt", *MIXED], "no reference for row 1"),
-        (["ref.txt", "-s", "src.txt", "-i", "good.txt", *MIXED, "-tok", "none-such"], "13a"),
+        (["ref.txt", "-s", "src.txt", "-i", "good.txt", *MIXED, "-tok", "spm"], "BLEU: "),
         (["-i", "two.jsonl", *MIXED], "differ in row 1"),
     ):
         ran = mmad(*arguments, *base)

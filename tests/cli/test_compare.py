@@ -140,7 +140,9 @@ def test_two_systems_of_one_name_need_names(runs: Mmad):
     assert [each["name"] for each in named["systems"]] == ["x", "y", "z"]
     # x and z are the same file's numbers: nothing tells them apart.
     assert named["pairs"][1]["p_value"] == 1.0
-    assert "3 names" in runs("compare", "both.jsonl", "--name", "x", "y", "z").err
+    assert (
+        "names given: 3, systems: 2" in runs("compare", "both.jsonl", "--name", "x", "y", "z").err
+    )
 
 
 def test_an_unfinished_run_is_compared_only_when_forced(runs: Mmad, files: Path):
@@ -150,6 +152,29 @@ def test_an_unfinished_run_is_compared_only_when_forced(runs: Mmad, files: Path)
     assert ran.status == 1
     assert "cut.jsonl: this run did not finish" in ran.err
     assert runs("compare", "good.jsonl", "cut.jsonl", "--force").status == 0
+
+
+def test_what_an_unfinished_run_has_is_compared_with_a_whole_one(runs: Mmad, files: Path):
+    lines = (files / "both.jsonl").read_bytes().splitlines(keepends=True)
+    (files / "cut.jsonl").write_bytes(b"".join(lines[:6]))  # good's rows and two of bad's
+    ran = runs("compare", "cut.jsonl", "good.jsonl", "--force", "--name", "x", "y", "z")
+    result = json.loads(ran.out)
+    assert "cut.jsonl: 2 of 3 segments of 'bad' are there" in ran.err
+    assert [(each["n_scored"], each["n_rated"]) for each in result["systems"]] == [
+        (3, 3), (2, 2), (3, 3),
+    ]  # fmt: skip
+    assert (result["n_common"], result["n_segments"]) == (2, 3)
+    assert [each["MMAD"]["score"] for each in result["systems"]] == [0, -3, 0]
+    (files / "cut.jsonl").write_bytes(b"".join(lines[:4]))
+    ran = runs("compare", "cut.jsonl", "--force")
+    assert "cut.jsonl: nothing of 'bad' is there; it is left out" in ran.err
+    assert [each["name"] for each in json.loads(ran.out)["systems"]] == ["good"]
+
+
+@pytest.mark.parametrize("name", ["", " ", "a\tb"])
+def test_a_name_that_is_none_is_refused(runs: Mmad, name: str):
+    ran = runs("compare", "good.jsonl", "--name", name)
+    assert (ran.status, "is no name for a system" in ran.err) == (1, True)
 
 
 @pytest.mark.parametrize(
@@ -173,7 +198,7 @@ def test_a_damaged_run_is_refused_with_file_and_place(runs: Mmad, files: Path, c
 
 @pytest.mark.parametrize(
     "arguments",
-    [["-n", "0"], ["--top", "-1"], ["--alpha", "0"], ["--alpha", "nan"], ["-w", "11"],
+    [["-n", "0"], ["--top", "-1"], ["--alpha", "0"], ["--alpha", "nan"], ["-w", "1075"],
      ["--seed", "-1"], ["--gold", "none.seg.score"]],
     ids=lambda arguments: arguments[0] + arguments[1],
 )  # fmt: skip
@@ -194,12 +219,13 @@ def test_seed_and_format_come_from_sacrebleus_variables(
     monkeypatch.setenv("SACREBLEU_SEED", "none")
     assert runs("compare", "both.jsonl").status == 0
     monkeypatch.setenv("SACREBLEU_SEED", "x")
-    assert "SACREBLEU_SEED: 'x'" in runs("compare", "both.jsonl").err
+    assert "SACREBLEU_SEED=x: expected" in runs("compare", "both.jsonl").err
     monkeypatch.delenv("SACREBLEU_SEED")
     monkeypatch.setenv("SACREBLEU_FORMAT", "latex")
     assert runs("compare", "both.jsonl").out.startswith(r"\begin{tabular}")
+    # As for the main command and for sacreBLEU, what is no format is no reason to stop.
     monkeypatch.setenv("SACREBLEU_FORMAT", "html")
-    assert "SACREBLEU_FORMAT: 'html'" in runs("compare", "both.jsonl").err
+    assert json.loads(runs("compare", "both.jsonl").out)["name"] == "MMAD"
 
 
 def test_repeats_are_averaged_and_their_noise_is_shown(mmad: Mmad):
@@ -213,6 +239,19 @@ def test_repeats_are_averaged_and_their_noise_is_shown(mmad: Mmad):
     text = mmad("compare", "run.jsonl", "-f", "text").out
     assert "Noise sd" in text
     assert "1 of 2 repeats rank the systems as their mean does" in text
+
+
+def test_one_segment_has_no_interval_and_says_why(mmad: Mmad, files: Path):
+    write_scores(files, "m.seg.score", A=[-1, "None"], B=[-3, -4])
+    result = json.loads(mmad("compare", "m.seg.score").out, parse_constant=pytest.fail)
+    for row in result["systems"]:
+        assert [row["MMAD"]["mean"], row["MMAD"]["ci"], row["low"], row["high"]] == [None] * 4
+    text = mmad("compare", "m.seg.score", "-f", "text").out
+    assert "No interval for A, B: it takes at least 2 scored segments" in text
+    assert " ± 0" not in text
+    write_scores(files, "m.seg.score", A=[-1, -2], B=[-3, -4])
+    text = mmad("compare", "m.seg.score", "-f", "text", "-n", "1").out
+    assert "No interval for A, B: it takes at least 2 resamples (-n)" in text
 
 
 # -- score files

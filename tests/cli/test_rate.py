@@ -367,8 +367,11 @@ def test_what_a_server_says_cannot_move_the_cursor(mmad: Mmad):
     assert len(ran.err.strip().splitlines()) == 1
 
 
-def test_an_empty_input_is_said_to_be_empty(mmad: Mmad, server: LoopbackServer, files: Path):
+def test_an_empty_input_is_refused_before_any_call(mmad: Mmad, server: LoopbackServer, files: Path):
     (files / "empty.txt").write_text("")
-    ran = mmad("-s", "empty.txt", "-i", "empty.txt", "-l", "en-de", "--base-url", server.url)
-    assert json.loads(ran.out)["score"] is None
-    assert "nothing to rate" in ran.err
+    (files / "empty.jsonl").write_text("")
+    for given in (["-s", "empty.txt", "-i", "empty.txt"], ["-i", "empty.jsonl"]):
+        for more in ([], ["--dry-run"], ["-m", "bleu"]):
+            ran = mmad("empty.txt", *given, *more, "-l", "en-de", "--base-url", server.url)
+            assert (ran.status, ran.out, server.call_count) == (1, "", 0)
+            assert ran.err == f"mmad: {given[-1]}: empty, there is nothing to score\n"

@@ -88,8 +88,18 @@ def test_the_run_file_has_a_line_a_repeat_and_a_rerun_writes_the_same(
 
 def test_the_stability_of_the_ranking_is_told(mmad: Mmad, fickle: LoopbackServer):
     # First repeat: good above bad, as in the mean; second: nothing found, a tie.
-    ran = mmad(*base(fickle, "-i", "good.txt", "bad.txt"))
-    assert "1 of 2 repeats rank the systems as their mean does; 50.0% of all pairs" in ran.err
+    told = "1 of 2 repeats rank the systems as their mean does; 50.0% of all pairs"
+    for form in ("text", "latex"):
+        ran = mmad(*base(fickle, "-i", "good.txt", "bad.txt", "-f", form))
+        assert (told in ran.out, told in ran.err) == (True, False)
+    rows = json.loads(mmad(*base(fickle, "-i", "good.txt", "bad.txt", "-pbs")).out)
+    stability = {"repeats": 2, "same_ranking": 1, "pairs_kept": 0.5}
+    assert [row["ranking_stability"] for row in rows] == [stability, stability]
+
+
+def test_one_system_and_one_rating_have_no_ranking(mmad: Mmad, fickle: LoopbackServer):
+    for flags in (["-i", "bad.txt"], ["-i", "bad.txt", "good.txt", "--repeats", "1"]):
+        assert "ranking_stability" not in mmad(*base(fickle, *flags)).out
 
 
 def test_rows_left_out_of_the_sample_are_not_repeated(

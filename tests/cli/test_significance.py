@@ -46,6 +46,42 @@ def test_an_interval_of_a_negative_mean_is_printed(mmad: Mmad, files: Path):
     assert parse_signature(values["signature"])["bs"] == "50"
 
 
+def test_one_scored_segment_has_no_interval_and_a_note_tells_why(
+    mmad: Mmad, server: LoopbackServer
+):
+    one = base(server, "-i", "bad.txt", "--sample", "1", "-ci")
+    for form in ("text", "json"):
+        ran = mmad(*one, "-f", form)
+        assert ("±" in ran.out, "confidence" in ran.out) == (False, False)
+        assert "MMAD, 1/1 scored, 2 not sampled: no interval, which takes at least two" in ran.err
+    assert "±" not in mmad(*one, "-b").out
+    assert mmad(*one, "-q").err == ""
+
+
+def test_one_common_segment_has_no_interval_in_a_test(mmad: Mmad, server: LoopbackServer):
+    flags = ["--sample", "1", "-pbs"]
+    ran = paired(mmad, server, *flags)
+    cells = [row["MMAD"] for row in json.loads(ran.out)]
+    assert [(cell["mean"], cell["ci"]) for cell in cells] == [(None, None)] * 2
+    assert cells[1]["p_value"] == 1
+    assert "MMAD, good, bad: no interval, which takes at least two" in ran.err
+    assert "±" not in paired(mmad, server, *flags, "-f", "text").out
+
+
+@pytest.mark.parametrize("n", ["-3", "0", "1"])
+def test_too_few_resamples_give_no_interval(mmad: Mmad, server: LoopbackServer, n: str):
+    ran = mmad(*base(server, "-i", "bad.txt", "-ci", "-cin", n, "-f", "text"))
+    assert (ran.status, "±" in ran.out, "|bs:" in ran.out) == (0, False, False)
+    assert f"--confidence-n {n}: so few resamples give no interval" in ran.err
+
+
+@pytest.mark.parametrize(("n", "told"), [("0", False), ("-1", True)], ids=["none", "negative"])
+def test_no_resamples_are_the_default(mmad: Mmad, server: LoopbackServer, n: str, told: bool):
+    ran = paired(mmad, server, "-pbs", "-pbsn", n)
+    assert "|bs:1000|" in json.loads(ran.out)[0]["signature"]
+    assert ("the default is taken, 1000" in ran.err) == told
+
+
 def paired(mmad: Mmad, server: LoopbackServer, *flags: str) -> Ran:
     return mmad(*base(server, "-i", "good.txt", "bad.txt", *flags))
 
@@ -117,8 +153,6 @@ def test_the_seed_is_sacrebleus_and_shows(mmad: Mmad, monkeypatch: pytest.Monkey
 @pytest.mark.parametrize(
     ("flags", "named"),
     [
-        (["-ci", "-cin", "1"], "--confidence-n"),
-        (["-i", "good.txt", "-pbs", "-pbsn", "-1"], "--paired-bs-n"),
         (["-i", "good.txt", "-par", "-j", "-1"], "--paired-jobs"),
         (["-i", "good.txt", "-ci"], "--confidence"),
         (["-pbs"], "--paired-bs"),

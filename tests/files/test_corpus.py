@@ -33,6 +33,22 @@ def test_a_made_file_keeps_what_looks_like_a_mark_or_an_end():
     assert list(MadeFile("x.gz", lines).lines()) == lines
 
 
+@pytest.mark.parametrize(
+    ("text", "encoding", "marked"),
+    [("\ufeffa", "utf-8", True), ("a\ufeff", "utf-8", False), ("", "utf-8", False),
+     ("\ufeffa", "utf-16-le", True), ("a", "utf-16", False), ("a", "latin-1", False)],
+    ids=str,
+)  # fmt: skip
+def test_a_file_tells_of_the_mark_that_its_lines_are_without(
+    tmp_path: Path, text: str, encoding: str, marked: bool
+):
+    path = put(tmp_path / "x", f"{text}\n", encoding)
+    file = TextFile(path, encoding)
+    assert file.marked == (path if marked else None)
+    assert MadeFile("x, column 1", ["a"], file).marked == file.marked
+    assert MadeFile("made", ["a"]).marked is None
+
+
 @pytest.mark.parametrize("encoding", ["utf-16", "utf-16-le", "latin-1", "cp1252", "utf-8-sig"])
 def test_lines_are_read_in_the_encoding_named(tmp_path: Path, encoding: str):
     path = put(tmp_path / "x", "Größe\r\nzwei\rb\n\nEnde", encoding)

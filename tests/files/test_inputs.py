@@ -18,7 +18,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mmad_metric.errors import ConfigError, InputError
-from mmad_metric.files.inputs import Inputs, open_inputs, sample_rows
+from mmad_metric.files.input_spec import InputSpec
+from mmad_metric.files.inputs import Inputs, open_inputs, open_spec, sample_rows
 from mmad_metric.files.lines import TextFile
 
 BOM = b"\xef\xbb\xbf"
@@ -577,7 +578,7 @@ def test_explicit_names_win_and_fit(tmp_path: Path) -> None:
     named = put_jsonl(tmp_path / "n.jsonl", jsonl_row("a", 0), jsonl_row("b", 0))
     chosen = open_inputs(sources, [one, two, named], names=["Q.1", "Q.2", "Q.3", "Q.4"])
     assert [system.name for system in chosen.systems] == ["Q.1", "Q.2", "Q.3", "Q.4"]
-    assert "1 names are given for 2 systems" in refused(sources, [one, two], names=["Q"])
+    assert "names given: 1, systems: 2" in refused(sources, [one, two], names=["Q"])
     assert "'Q'" in refused(sources, [one, two], names=["Q", "Q"])
     assert "''" in refused(sources, [one], names=[""])
     assert "no name" in refused(sources, [one], names=["a\tb"])
@@ -587,22 +588,45 @@ def test_systems_that_would_share_a_name_are_refused(tmp_path: Path) -> None:
     """A17."""
     sources = put(tmp_path / "src", "s0\n")
     one = put(tmp_path / "a" / "out.txt", "x\n")
-    same_folder = put(tmp_path / "a" / "out", "y\n")
-    deeper = put(tmp_path / "z" / "a" / "out.txt", "y\n")
-    for other in (one, same_folder, deeper):
-        message = refused(sources, [one, other])
-        assert "'a/out'" in message
-        assert other in message
+    message = refused(sources, [one, one])
+    assert "'out'" in message
+    assert one in message
     named = put_jsonl(tmp_path / "n.jsonl", jsonl_row("a", 0))
     renamed = put_jsonl(tmp_path / "m.jsonl", jsonl_row("a", 0))
     assert "'a'" in refused(None, [named, renamed])
 
 
-def test_only_systems_that_share_a_name_get_their_folder(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("files", "names"),
+    [
+        ("a/out b/out b/best", "a/out b/out best"),
+        ("a/out.txt a/out", "out.txt out"),
+        ("x.jsonl x.tsv", "x.jsonl x.tsv"),
+        ("a/x.jsonl b/x.tsv", "a/x b/x"),
+        ("a/b/x.txt b/b/x.txt b/b/x", "a/b/x b/b/x.txt b/b/x"),
+        ("e1/dev/out.txt e2/dev/out.txt z/out.txt", "e1/dev/out e2/dev/out z/out"),
+        ("dev/out.txt e/dev/out.txt", "{tmp}/dev/out e/dev/out"),
+    ],
+)
+def test_files_of_one_name_are_told_apart_by_extension_or_folders(
+    tmp_path: Path, files: str, names: str
+) -> None:
     sources = put(tmp_path / "src", "s0\n")
-    paths = [put(tmp_path / path, "x\n") for path in ("a/out", "b/out", "b/best")]
-    inputs = open_inputs(sources, paths)
-    assert [system.name for system in inputs.systems] == ["a/out", "b/out", "best"]
+    paths = tuple(put(tmp_path / path, "x\n") for path in files.split())
+    systems = open_spec(InputSpec(sources, paths, lines=True)).systems
+    wanted = names.format(tmp=tmp_path.name).split()
+    assert [system.name for system in systems] == wanted
+
+
+def test_lines_are_lines_whatever_a_file_is_called(tmp_path: Path) -> None:
+    sources = put(tmp_path / "src.tsv", "s\t0\n")
+    system = put(tmp_path / "x.jsonl", '{"a"\t1}\n')
+    reference = put(tmp_path / "r.jsonl", "{}\n")
+    spec = InputSpec(sources, (system,), (reference,), lines=True)
+    [segment] = open_spec(spec).segments()
+    assert (segment.source, segment.translation) == ("s\t0", '{"a"\t1}')
+    assert segment.reference == "{}"
+    assert "--lines" in refused(sources, [system])
 
 
 # Memory -----------------------------------------------------------------------------------------

@@ -96,14 +96,17 @@ def test_fewer_than_two_common_segments_tell_nothing_apart(
 ):
     tested = paired(baseline, system, method, 50, 1)
     assert (tested.n_common, tested.p_value) == (n_common, 1.0)
-    assert tested.baseline.known == tested.system.known == bool(n_common)
+    assert tested.baseline.known == tested.system.known == (n_common > 1)
     assert math.isnan(tested.difference) == (n_common == 0)
 
 
 def test_intervals_of_nothing_of_one_and_of_equal_scores():
     assert not confidence([], 10, 1).known
     assert not confidence([None, None], 10, 1).known
-    assert confidence([None, -4.5], 10, 1) == Interval(-4.5, -4.5, -4.5)
+    # One segment tells nothing of others, however often it was rated; nor has one resample ends.
+    assert not confidence([None, -4.5], 10, 1).known
+    assert not confidence([None, (-1.0, -4.0)], 10, 1).known
+    assert not confidence([-1.0, -4.5], 1, 1).known
     assert confidence([-1.5] * 9, 100, 1) == Interval(-1.5, -1.5, -1.5)
     assert str(confidence([-0.0, 0.0], 10, 1).mean) == "0.0"
 
