@@ -131,6 +131,8 @@ def beside_raters(
     columns = np.searchsorted(pair.gold.items, shared.rows)
     found = {}
     for name in names:
+        if name not in pair.metrics:
+            raise InputError(f"{name!r} has no scores for {pair.lp}")
         cells = pair.metrics[name].segment[systems][:, columns]
         metric = MetricScores(name, cells, np.full(len(systems), np.nan))
         found[name] = {
