@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 from mmad_metric.cli.exits import EXIT_OK
 from mmad_metric.cli.meta_eval_options import parse_options
 from mmad_metric.cli.terminal import tell
+from mmad_metric.config import nearest
 from mmad_metric.errors import ConfigError, InputError
 
 if TYPE_CHECKING:
@@ -234,7 +235,10 @@ def _selection(
     known = {name for pair in loaded.pairs for name in pair.metrics}
     for name in names:
         if name not in known:
-            raise InputError(f"--select: {name!r} is neither a file nor a metric with scores")
+            raise InputError(
+                f"--select: {name!r} is neither a file nor a metric with scores"
+                f"{nearest(name, sorted(known))}"
+            )
     how = Splitting(options.folds, options.split, options.seeds, options.seed)
     found = select(loaded.pairs, names, measures, how)
     coverage = _coverage(loaded)

@@ -10,6 +10,7 @@ from typing import TypeVar
 
 import numpy as np
 
+from mmad_metric.config import nearest
 from mmad_metric.errors import ConfigError
 from mmad_metric.metaeval import correlation
 from mmad_metric.metaeval.arrays import Floats
@@ -126,7 +127,9 @@ def find_measures(names: tuple[str, ...]) -> tuple[Measure, ...]:
     """The measures of these names, each once. Raises ConfigError for an unknown one."""
     for name in names:
         if name not in MEASURES:
-            raise ConfigError(f"measure {name!r} is not one of {', '.join(MEASURES)}")
+            raise ConfigError(
+                f"measure {name!r} is not one of {', '.join(MEASURES)}{nearest(name, MEASURES)}"
+            )
     return tuple(MEASURES[name] for name in dict.fromkeys(names))
 
 
