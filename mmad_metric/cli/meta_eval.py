@@ -262,7 +262,12 @@ def _raters(options: argparse.Namespace) -> tuple[dict[str, Any], str]:
     """Several people on the same segments; with --metrics, these beside them."""
     from mmad_metric.metaeval.loading import gold_of
     from mmad_metric.metaeval.marot_gold import eval_set, human_spans
-    from mmad_metric.metaeval.raters import beside_raters, rater_ceiling, shared_segments
+    from mmad_metric.metaeval.raters import (
+        beside_raters,
+        rater_ceiling,
+        scored_segments,
+        shared_segments,
+    )
     from mmad_metric.metaeval.reports import ceiling_text, ceiling_values
     from mmad_metric.metaeval.resampling import Resampling
 
@@ -273,8 +278,10 @@ def _raters(options: argparse.Namespace) -> tuple[dict[str, Any], str]:
         gold = gold_of(options.gold, lp)
         data = loaded.sets[lp] if loaded else eval_set(options.data, lp, gold)
         shared = shared_segments(lp, human_spans(data, gold))
-        found = {"raters": rater_ceiling(shared, how)}
+        found, scored = {"raters": rater_ceiling(shared, how)}, {}
         if loaded:
-            found |= beside_raters(shared, loaded.pairs[place], options.metrics, how)
-        blocks.append(ceiling_values(shared, found, options.width))
+            pair = loaded.pairs[place]
+            scored = scored_segments(shared, pair, options.metrics)
+            found |= beside_raters(shared, pair, options.metrics, how)
+        blocks.append(ceiling_values(shared, found, scored, options.width))
     return {"raters": blocks}, "\n\n".join(ceiling_text(each, options.width) for each in blocks)

@@ -162,14 +162,19 @@ def selection_text(values: Mapping[str, Any], width: int) -> str:
 
 
 def ceiling_values(
-    shared: SharedSegments, found: Mapping[str, Mapping[str, Ceiling]], width: int
+    shared: SharedSegments,
+    found: Mapping[str, Mapping[str, Ceiling]],
+    scored: Mapping[str, int],
+    width: int,
 ) -> dict[str, Any]:
-    """found: "raters", and each metric beside them, by measure."""
+    """found: "raters", and each metric beside them, by measure; scored: of the segments, by
+    metric."""
     return {
         "lp": shared.lp,
         "n_segments": shared.n_segments,
         "n_sources": len(shared.rows),
         "n_raters": len(shared.raters),
+        "n_scored": dict(scored),
         "agreement": {
             who: {
                 name: {
@@ -202,7 +207,12 @@ def ceiling_text(values: Mapping[str, Any], width: int) -> str:
             interval = f"[{number(low)}, {number(high)}]"
             ends = [number(each[key]) for key in ("lowest", "highest")]
             rows.append([who, name, number(each["mean"]), interval, *ends])
-    return "\n".join([head, "", aligned(rows)])
+    notes = [
+        f"{name}: {scored} of {values['n_segments']} segments have a score"
+        for name, scored in values["n_scored"].items()
+        if scored < values["n_segments"]
+    ]
+    return "\n".join([head, "", aligned(rows), *(["", *notes] if notes else [])])
 
 
 def span_text(reports: Sequence[Mapping[str, Any]], width: int) -> str:

@@ -125,6 +125,15 @@ def test_a_metric_without_scores_for_a_pair_is_told_beside_raters(mmad: Mmad, da
     assert ran.err == "mmad: 'BC' has no scores for zh-en\n"
 
 
+def test_beside_raters_it_is_told_how_much_a_metric_scored(mmad: Mmad, data: Path):
+    given = (*BASE, "--raters", "--metrics", "BC,Nothing", "--samples", "40")
+    assert json.loads(mmad(*given).out)["raters"][0]["n_scored"] == {"BC": 8, "Nothing": 0}
+    assert mmad(*given, "-f", "text").out.splitlines()[-2:] == [
+        "BC: 8 of 12 segments have a score",
+        "Nothing: 0 of 12 segments have a score",
+    ]
+
+
 def test_charts_without_matplotlib_name_the_extra_before_anything_is_read(
     mmad: Mmad, data: Path, monkeypatch: pytest.MonkeyPatch
 ):
