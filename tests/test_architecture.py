@@ -56,8 +56,8 @@ LAYERS = {
     "metaeval.system_level metaeval.matrices metaeval.measures metaeval.meta_score "
     "metaeval.span_agreement metaeval.distributions metaeval.human_spans metaeval.marot_gold "
     "metaeval.loading metaeval.resampling metaeval.exchanged_ties metaeval.permutation "
-    "metaeval.ranking metaeval.selection metaeval.raters metaeval.tables metaeval.reports "
-    "metaeval.plots",
+    "metaeval.ranking metaeval.selection metaeval.raters metaeval.coverage metaeval.latex "
+    "metaeval.tables metaeval.reports metaeval.plots",
     "a run": "memory session forecast testing",
     "the Python face": "api registration integrations.ranks integrations.decoding "
     "integrations.columns integrations.trainer integrations.datasets integrations __init__ "
@@ -67,7 +67,8 @@ LAYERS = {
     "cli.resampling cli.test_sets cli.overlap cli.printing cli.output cli.forecast cli.given "
     "cli.findings cli.rated cli.error_filters cli.rate cli.score cli.prompt_text "
     "cli.baseline_prompts cli.prompts cli.local cli.register cli.tables cli.compare_output "
-    "cli.compare cli.hub cli.export cli.meta_eval_options cli.meta_eval cli cli.__main__",
+    "cli.compare cli.hub cli.export cli.meta_eval_rules cli.meta_eval_options cli.meta_eval "
+    "cli cli.__main__",
     "the evaluate face": "metric_inputs metric_options mmad",
 }
 PLACE = {name: place for place, name in enumerate(" ".join(LAYERS.values()).split())}

@@ -17,6 +17,7 @@ from mmad_metric.metaeval.correlation import Grouping, grouped, pearson, spearma
 from mmad_metric.metaeval.matrices import Gold, MetricScores
 from mmad_metric.metaeval.system_level import pairwise_agreement, soft_pairwise_accuracy
 from mmad_metric.metaeval.ties import acc_t
+from mmad_metric.names import nearest
 
 SYS_ACCURACY = "sys_accuracy"
 SYS_PEARSON = "sys_pearson"
@@ -126,7 +127,9 @@ def find_measures(names: tuple[str, ...]) -> tuple[Measure, ...]:
     """The measures of these names, each once. Raises ConfigError for an unknown one."""
     for name in names:
         if name not in MEASURES:
-            raise ConfigError(f"measure {name!r} is not one of {', '.join(MEASURES)}")
+            raise ConfigError(
+                f"measure {name!r} is not one of {', '.join(MEASURES)}{nearest(name, MEASURES)}"
+            )
     return tuple(MEASURES[name] for name in dict.fromkeys(names))
 
 

@@ -27,17 +27,12 @@ class LanguagePairScores:
 @dataclass(frozen=True, slots=True)
 class PairResult:
     """A metric on one language pair. values: by measure, in the measure's own range; meta: mean
-    of the mapped values; n_scored of n_cells: cells with gold that the metric scored; n_systems,
-    n_segments: of the gold, a segment counting when it has gold for any of the systems; left_out:
-    systems with gold that are none here."""
+    of the mapped values; n_scored of n_cells: cells with gold that the metric scored."""
 
     values: Mapping[str, float]
     meta: float
     n_scored: int
     n_cells: int
-    n_systems: int
-    n_segments: int
-    left_out: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,13 +90,4 @@ def _pair_result(gold: Gold, metric: MetricScores, measures: Sequence[Measure]) 
     values = {measure.name: value_of(measure, gold, metric) for measure in measures}
     rated = ~np.isnan(gold.segment)
     scored = int(np.count_nonzero(rated & ~np.isnan(metric.segment)))
-    systems, segments = rated.shape
-    return PairResult(
-        values,
-        meta_of(values, measures),
-        scored,
-        int(rated.sum()),
-        systems,
-        segments,
-        gold.left_out,
-    )
+    return PairResult(values, meta_of(values, measures), scored, int(rated.sum()))

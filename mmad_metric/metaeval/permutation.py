@@ -37,13 +37,25 @@ _BLOCK_ROWS = 50
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """difference: of the first metric's value and the second's, in the measure's own points;
-    p_value: how readily chance gives at least this to the first."""
+    """difference: of the first metric's value and the second's, in the measure's own points, on
+    what both scored; p_value: how readily chance gives at least this to the first."""
 
     first: str
     second: str
     difference: float
     p_value: float
+
+
+@dataclass(frozen=True, slots=True)
+class Common:
+    """What two metrics are compared on. systems: that both have a system score for; cells: rated
+    translations that both scored. Of all language pairs together: the sums."""
+
+    systems: int
+    cells: int
+
+    def __add__(self, other: Common) -> Common:
+        return Common(self.systems + other.systems, self.cells + other.cells)
 
 
 @dataclass(frozen=True, eq=False)
@@ -103,6 +115,18 @@ def compare(
     }
 
 
+def common(pairs: Sequence[LanguagePairScores], names: tuple[str, str]) -> dict[str, Common]:
+    """By language pair or "all"."""
+    found = {}
+    for pair in pairs:
+        one, other = (pair.metrics[name] for name in names)
+        found[pair.lp] = Common(
+            int(_present(pair.gold.system, one.system, other.system).sum()),
+            int(_present(pair.gold.segment, one.segment, other.segment).sum()),
+        )
+    return {**found, ALL: sum(found.values(), Common(0, 0))}
+
+
 def _comparison(names: tuple[str, str], differences: Floats) -> Comparison:
     seen, null = float(differences[0]), differences[1:]
     null = null[~np.isnan(null)]
@@ -160,7 +184,7 @@ def _system_sides(
     gold: Gold, one: MetricScores, other: MetricScores, how: _Exchanges
 ) -> tuple[Floats, Floats, Floats]:
     """Gold by systems, and both metrics' system scores by systems and exchanges, as seen first."""
-    present = ~(np.isnan(gold.system) | np.isnan(one.system) | np.isnan(other.system))
+    present = _present(gold.system, one.system, other.system)
     a, b = (_standard(each.system, present)[present][:, None] for each in (one, other))
     mask = how.masks(len(a), "system").T
     first, second = np.where(mask, b, a), np.where(mask, a, b)
@@ -182,20 +206,23 @@ def _system_pearson(gold: Gold, one: MetricScores, other: MetricScores, how: _Ex
 
 
 def _column_pearson(people: Floats, scores: Floats) -> Floats:
+    if not people.size:
+        return np.full(scores.shape[1], np.nan)
     x, y = people - people.mean(), scores - scores.mean(axis=0)
     with np.errstate(invalid="ignore", divide="ignore"):
         found: Floats = x @ y / np.sqrt((x @ x) * (y * y).sum(axis=0))
     return found
 
 
-def _common(gold: Gold, one: MetricScores, other: MetricScores) -> Bools:
-    present: Bools = ~(np.isnan(gold.segment) | np.isnan(one.segment) | np.isnan(other.segment))
+def _present(gold: Floats, one: Floats, other: Floats) -> Bools:
+    """Where all three have a score."""
+    present: Bools = ~(np.isnan(gold) | np.isnan(one) | np.isnan(other))
     return present
 
 
 def _segment_pearson(gold: Gold, one: MetricScores, other: MetricScores, how: _Exchanges) -> _Drawn:
     """What an exchange adds to one metric's moments it takes from the other's: three sums each."""
-    present = _common(gold, one, other)
+    present = _present(gold.segment, one.segment, other.segment)
     x = gold.segment[present]
     x = x - x.mean() if x.size else x
     a, b = (_standard(each.segment, present)[present] for each in (one, other))
@@ -219,7 +246,7 @@ def _moment_pearson(moments: Floats, x: Floats) -> Floats:
 
 
 def _segment_acc_t(gold: Gold, one: MetricScores, other: MetricScores, how: _Exchanges) -> _Drawn:
-    present = _common(gold, one, other)
+    present = _present(gold.segment, one.segment, other.segment)
     people = np.where(present, gold.segment, np.nan)
     seen = [acc_t(people, each.segment).accuracy for each in (one, other)]
     a, b = (_standard(each.segment, present) for each in (one, other))
@@ -240,7 +267,7 @@ def _by_cells(
             for each in (first, second)
         ]
         return _plain(*map(np.array, sides))
-    present = _common(gold, one, other)
+    present = _present(gold.segment, one.segment, other.segment)
     a, b = (_standard(each.segment, present) for each in (one, other))
     masks = np.vstack(
         [np.zeros((1, int(present.sum())), bool), how.masks(int(present.sum()), "segment")]

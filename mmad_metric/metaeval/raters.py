@@ -127,12 +127,10 @@ def beside_raters(
     """Metrics against each rater alone, on the same segments. pair: with all the systems that
     the raters rated; a metric without scores for one of these is NaN there."""
     weights = _weights(shared, how)
-    systems = np.array([pair.gold.systems.index(name) for name in shared.systems])
-    columns = np.searchsorted(pair.gold.items, shared.rows)
     found = {}
     for name in names:
-        cells = pair.metrics[name].segment[systems][:, columns]
-        metric = MetricScores(name, cells, np.full(len(systems), np.nan))
+        cells = _cells(shared, pair, name)
+        metric = MetricScores(name, cells, np.full(len(shared.systems), np.nan))
         found[name] = {
             measure.name: _ceiling(
                 [
@@ -143,6 +141,23 @@ def beside_raters(
             for measure in find_measures(SCORE_MEASURES)
         }
     return found
+
+
+def scored_segments(
+    shared: SharedSegments, pair: LanguagePairScores, names: Sequence[str]
+) -> dict[str, int]:
+    """How many of the shared segments each metric scored."""
+    return {name: int(np.count_nonzero(~np.isnan(_cells(shared, pair, name)))) for name in names}
+
+
+def _cells(shared: SharedSegments, pair: LanguagePairScores, name: str) -> Floats:
+    """A metric's scores of the shared segments, systems by sources."""
+    if name not in pair.metrics:
+        raise InputError(f"{name!r} has no scores for {pair.lp}")
+    systems = np.array([pair.gold.systems.index(each) for each in shared.systems])
+    columns = np.searchsorted(pair.gold.items, shared.rows)
+    cells: Floats = pair.metrics[name].segment[systems][:, columns]
+    return cells
 
 
 def _weights(shared: SharedSegments, how: Resampling) -> Ints:

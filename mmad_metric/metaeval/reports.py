@@ -4,23 +4,49 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
+from mmad_metric.metaeval import latex
 from mmad_metric.metaeval.arrays import or_none
-from mmad_metric.metaeval.permutation import Comparison
+from mmad_metric.metaeval.permutation import ALL, Common, Comparison
 from mmad_metric.metaeval.raters import Ceiling, SharedSegments
 from mmad_metric.metaeval.selection import Selection, Splitting
 from mmad_metric.metaeval.tables import aligned
 
-Comparisons = Mapping[tuple[str, str], Mapping[str, Mapping[str, Comparison]]]
+
+@dataclass(frozen=True, eq=False)
+class Significance:
+    """Comparisons of two metrics, the first one the better by the meta score.
+
+    compared: by metrics, language pair or "all", and measure or "meta"; common: what they were
+    compared on, by metrics and language pair or "all"; untested: metrics without a meta score.
+    """
+
+    compared: Mapping[tuple[str, str], Mapping[str, Mapping[str, Comparison]]]
+    common: Mapping[tuple[str, str], Mapping[str, Common]]
+    untested: Sequence[str] = ()
+
+    @property
+    def columns(self) -> list[str]:
+        """The measures, and "meta"."""
+        for by_lp in self.compared.values():
+            for by_measure in by_lp.values():
+                return list(by_measure)
+        return []
 
 
-def significance_values(comparisons: Comparisons, width: int) -> list[dict[str, Any]]:
-    """A comparison of two metrics an entry: difference and p-value by language pair and measure."""
+def significance_values(tests: Significance, width: int) -> list[dict[str, Any]]:
+    """A comparison of two metrics an entry: difference and p-value by language pair and measure,
+    and on how many systems and translations."""
     return [
         {
-            "first": first,
-            "second": second,
+            "first": both[0],
+            "second": both[1],
+            "common": {
+                lp: {"n_systems": each.systems, "n_cells": each.cells}
+                for lp, each in tests.common[both].items()
+            },
             "by_lp": {
                 lp: {
                     name: {
@@ -32,36 +58,48 @@ def significance_values(comparisons: Comparisons, width: int) -> list[dict[str, 
                 for lp, by_measure in by_lp.items()
             },
         }
-        for (first, second), by_lp in comparisons.items()
+        for both, by_lp in tests.compared.items()
     ]
 
 
-def significance_text(comparisons: Comparisons, width: int) -> str:
-    """A line a comparison and language pair."""
-    rows = [["first > second", "pairs", *_measures(comparisons)]]
-    for (first, second), by_lp in comparisons.items():
+def significance_text(tests: Significance, width: int) -> str:
+    """A line a comparison and language pair, and one a metric that was not tested."""
+    heads, *body = _significance_rows(tests, width)
+    lines = [aligned([heads, *body])] if body else ["no two metrics to compare"]
+    return "\n".join([*lines, *_untested(tests)])
+
+
+def significance_latex(tests: Significance, width: int) -> str:
+    """The same as a tabular."""
+    heads, *body = _significance_rows(tests, width)
+    columns = "ll" + "r" * (len(heads) - 2)
+    return latex.tabular(columns, [heads], body, comments=_untested(tests))
+
+
+def _significance_rows(tests: Significance, width: int) -> list[list[str]]:
+    rows = [["first > second", "pairs", "systems", "translations", *tests.columns]]
+    for both, by_lp in tests.compared.items():
         for lp, by_measure in by_lp.items():
+            if lp == ALL and len(by_lp) == 2:  # noqa: PLR2004 - it says what the one pair says
+                continue
+            common = tests.common[both][lp]
             cells = [
                 "-"
-                if math.isnan(each.difference)
-                else f"{each.difference:+.{width}f} (p {each.p_value:.3f})"
+                if math.isnan(each.p_value)
+                else f"{round(each.difference, width) + 0.0:+.{width}f} (p {each.p_value:.3f})"
                 for each in by_measure.values()
             ]
-            rows.append([f"{first} > {second}", lp, *cells])
-    return aligned(rows)
+            rows.append([" > ".join(both), lp, str(common.systems), str(common.cells), *cells])
+    return rows
 
 
-def _measures(comparisons: Comparisons) -> list[str]:
-    for by_lp in comparisons.values():
-        for by_measure in by_lp.values():
-            return list(by_measure)
-    return []
+def _untested(tests: Significance) -> list[str]:
+    return [f"{name}: not tested, it has no meta score" for name in tests.untested]
 
 
-def selection_values(
-    found: Selection, how: Splitting, whole: Mapping[str, float], width: int
-) -> dict[str, Any]:
-    """whole: each configuration's meta score on all of the data."""
+def selection_values(found: Selection, how: Splitting, width: int) -> dict[str, Any]:
+    """The figures of the picks, then the configurations, the most picked first."""
+    whole = {each.metric: each for each in found.whole}
     splits = len(found.picked)
     means = dict(zip(found.names, found.held_out.mean(axis=0), strict=True))
     return {
@@ -69,6 +107,7 @@ def selection_values(
         "folds": how.folds,
         "seeds": how.seeds,
         "n_splits": splits,
+        "n_tied": found.n_tied,
         "tuned": _rounded(found.tuned_score, width),
         "held_out": _rounded(found.held_out_score, width),
         "optimism": _rounded(found.optimism, width + 1),
@@ -81,7 +120,9 @@ def selection_values(
                 "picked": count,
                 "share": _rounded(count / splits, width),
                 "held_out": _rounded(float(means[name]), width),
-                "whole": _rounded(whole[name], width),
+                "whole": _rounded(whole[name].meta, width),
+                "n_scored": sum(each.n_scored for each in whole[name].by_lp.values()),
+                "n_cells": sum(each.n_cells for each in whole[name].by_lp.values()),
             }
             for name, count in found.wins.items()
         ],
@@ -112,18 +153,28 @@ def selection_text(values: Mapping[str, Any], width: int) -> str:
         + f"; of a configuration taken blindly {fine(values['size_effect'])}",
         f"regret   {fine(values['regret'])}  how far the picks fall behind the best there",
     ]
+    if values["n_tied"]:
+        lines.append(
+            f"In {values['n_tied']} splits several are equally good on the part that is picked "
+            "from: the one named first is taken."
+        )
     return "\n".join([head, *lines, "", aligned(rows)])
 
 
 def ceiling_values(
-    shared: SharedSegments, found: Mapping[str, Mapping[str, Ceiling]], width: int
+    shared: SharedSegments,
+    found: Mapping[str, Mapping[str, Ceiling]],
+    scored: Mapping[str, int],
+    width: int,
 ) -> dict[str, Any]:
-    """found: "raters", and each metric beside them, by measure."""
+    """found: "raters", and each metric beside them, by measure; scored: of the segments, by
+    metric."""
     return {
         "lp": shared.lp,
         "n_segments": shared.n_segments,
         "n_sources": len(shared.rows),
         "n_raters": len(shared.raters),
+        "n_scored": dict(scored),
         "agreement": {
             who: {
                 name: {
@@ -156,7 +207,12 @@ def ceiling_text(values: Mapping[str, Any], width: int) -> str:
             interval = f"[{number(low)}, {number(high)}]"
             ends = [number(each[key]) for key in ("lowest", "highest")]
             rows.append([who, name, number(each["mean"]), interval, *ends])
-    return "\n".join([head, "", aligned(rows)])
+    notes = [
+        f"{name}: {scored} of {values['n_segments']} segments have a score"
+        for name, scored in values["n_scored"].items()
+        if scored < values["n_segments"]
+    ]
+    return "\n".join([head, "", aligned(rows), *(["", *notes] if notes else [])])
 
 
 def span_text(reports: Sequence[Mapping[str, Any]], width: int) -> str:

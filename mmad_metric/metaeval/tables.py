@@ -6,7 +6,11 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+import numpy as np
+
+from mmad_metric.metaeval import latex
 from mmad_metric.metaeval.arrays import or_none
+from mmad_metric.metaeval.coverage import Coverage, partial_notes
 from mmad_metric.metaeval.measures import Measure
 from mmad_metric.metaeval.meta_score import MetricResult
 from mmad_metric.metaeval.resampling import Interval
@@ -18,50 +22,41 @@ ALL = "all"  # the column block over all language pairs
 class Table:
     """Results, best first, with what is known about how sure they are.
 
-    intervals: by metric, then by language pair or `ALL`, then by measure or "meta"; ranks: the
-    significance cluster of each metric, {} where none was asked for.
+    coverage: of each language pair; intervals: by metric, then by language pair or `ALL`, then by
+    measure or "meta"; ranks: the significance cluster of each metric, {} where none was asked for.
     """
 
-    lps: tuple[str, ...]
+    coverage: tuple[Coverage, ...]
     measures: tuple[Measure, ...]
     results: Sequence[MetricResult]
     intervals: Mapping[str, Mapping[str, Mapping[str, Interval]]] = field(default_factory=dict)
     ranks: Mapping[str, int] = field(default_factory=dict)
     width: int = 3
 
+    @property
+    def lps(self) -> tuple[str, ...]:
+        return tuple(each.lp for each in self.coverage)
+
     def interval(self, metric: str, lp: str, name: str) -> Interval | None:
         return self.intervals.get(metric, {}).get(lp, {}).get(name)
 
 
 def json_values(table: Table) -> dict[str, Any]:
-    """`{"lps", "data", "measures", "metrics": [{"metric", "rank", "meta", "tasks", "by_lp", …}]}`,
-    numbers rounded to the table's width, null where a measure is not defined.
+    """`{"lps", "by_lp": {LP: {"n_systems", "n_rated", "n_segments", "n_cells", "left_out"}},
+    "measures", "metrics": [{"metric", "rank", "meta", "tasks", "by_lp", …}]}`, numbers rounded to
+    the table's width, null where a measure is not defined.
 
-    rank: 1 for the best; with significance, that of the metric's cluster, null without one.
+    rank: 1 for the best, or, where ranks were asked for, that of the metric's cluster; null without
+    a meta score.
     """
     return {
         "lps": list(table.lps),
-        "data": _sizes(table),
+        "by_lp": {each.lp: each.values() for each in table.coverage},
         "measures": [measure.name for measure in table.measures],
         "metrics": [
             _metric_values(table, result, position)
             for position, result in enumerate(table.results, 1)
         ],
-    }
-
-
-def _sizes(table: Table) -> dict[str, dict[str, Any]]:
-    """How much gold each language pair has: the same for all metrics."""
-    pairs = {lp: pair for each in table.results for lp, pair in each.by_lp.items()}
-    return {
-        lp: {
-            "n_systems": pairs[lp].n_systems,
-            "n_segments": pairs[lp].n_segments,
-            "n_cells": pairs[lp].n_cells,
-            "left_out": list(pairs[lp].left_out),
-        }
-        for lp in table.lps
-        if lp in pairs
     }
 
 
@@ -95,24 +90,22 @@ def _metric_values(table: Table, result: MetricResult, position: int) -> dict[st
 
 
 def _rank(table: Table, result: MetricResult, position: int) -> int | None:
-    """The cluster, where ranks were asked for; None for a metric that has none, as one that lacks
-    a language pair or a meta score."""
-    if not table.ranks:
-        return position
-    return None if or_none(result.meta) is None else table.ranks.get(result.metric)
+    """The cluster, where ranks were asked for, else the position; None for a metric without a
+    meta score, as one that lacks a language pair."""
+    if or_none(result.meta) is None:
+        return None
+    return table.ranks.get(result.metric) if table.ranks else position
 
 
 def text_table(table: Table) -> str:
-    """What the table is over, a line a language pair; then a metric a line: rank, name, meta score,
-    a block over all pairs and one for each."""
-    heads = [
-        f"{lp}: {size['n_systems']} systems, {size['n_segments']} segments, {size['n_cells']} "
-        "translations with gold"
-        + (f"; left out: {', '.join(size['left_out'])}" if size["left_out"] else "")
-        for lp, size in _sizes(table).items()
-    ]
-    rows = _rows(table, table_number(table.width))
-    return "\n".join([*heads, "", aligned(rows, left=1), *_notes(table)])
+    """What the data is; then a metric a line: rank, name, meta score; a block of columns a
+    language pair, and one over all."""
+    names, *body = _rows(table)
+    head = ["" if place else block for block in _blocks(table) for place in range(_wide(table))]
+    notes = partial_notes(table.results)
+    lines = [each.line() for each in table.coverage]
+    lines += ["", aligned([["", "", *head], names, *body], left=1)]
+    return "\n".join([*lines, *(["", *notes] if notes else [])])
 
 
 def aligned(rows: Sequence[Sequence[str]], *, left: int = 0) -> str:
@@ -128,12 +121,12 @@ def aligned(rows: Sequence[Sequence[str]], *, left: int = 0) -> str:
 
 
 def latex_table(table: Table) -> str:
-    """A tabular of the package booktabs."""
-    pairs, names, *body = _rows(table, table_number(table.width))
-    lines = [f"\\begin{{tabular}}{{rl{'r' * (len(names) - 2)}}}", "\\toprule"]
-    lines += [_latex_row(pairs), _latex_row(names), "\\midrule"]
-    lines += [_latex_row(row) for row in body]
-    return "\n".join([*lines, "\\bottomrule", "\\end{tabular}"])
+    """A tabular; what the text says around the table stands in comments before it."""
+    names, *body = _rows(table)
+    comments = [*(each.line() for each in table.coverage), *partial_notes(table.results)]
+    columns = "rl" + "r" * (len(names) - 2)
+    groups = [("", 2), *((block, _wide(table)) for block in _blocks(table))]
+    return latex.tabular(columns, [names], body, groups=groups, comments=comments)
 
 
 def table_number(width: int) -> Callable[[float], str]:
@@ -145,63 +138,43 @@ def table_number(width: int) -> Callable[[float], str]:
     return number
 
 
-def _rows(table: Table, number: Callable[[float], str]) -> list[list[str]]:
-    """Two rows of heads, then one a metric."""
-    blocks = [*([ALL] if len(table.lps) > 1 else []), *table.lps]
+def _blocks(table: Table) -> list[str]:
+    """The language pairs, before several the whole."""
+    return [*([ALL] if len(table.lps) > 1 else []), *table.lps]
+
+
+def _wide(table: Table) -> int:
+    """Columns of a block."""
+    return len(table.measures) + 1
+
+
+def _rows(table: Table) -> list[list[str]]:
+    """The row of names, then one a metric."""
     titles = ["meta", *(measure.title for measure in table.measures)]
-    head = [
-        "",
-        "",
-        *(block if place == 0 else "" for block in blocks for place in range(len(titles))),
-    ]
-    rows = [head, ["rank", "metric", *(titles * len(blocks))]]
+    rows = [["rank", "metric", *(titles * len(_blocks(table)))]]
     for position, result in enumerate(table.results, 1):
         rank = _rank(table, result, position)
         row = ["-" if rank is None else str(rank), result.metric]
-        for block in blocks:
-            row += _block_cells(table, result, block, number)
+        for block in _blocks(table):
+            row += _block_cells(table, result, block)
         rows.append(row)
     return rows
 
 
-def _block_cells(
-    table: Table, result: MetricResult, block: str, number: Callable[[float], str]
-) -> list[str]:
+def _block_cells(table: Table, result: MetricResult, block: str) -> list[str]:
+    number = table_number(table.width)
     whole = block == ALL or len(table.lps) == 1
     found = result if whole else result.by_lp.get(block)
     if found is None:
-        return ["-"] * (len(table.measures) + 1)
+        return ["-"] * _wide(table)
     cells = []
     for name, value in (("meta", found.meta), *found.values.items()):
         interval = table.interval(result.metric, block, name)
         cell = number(value)
-        if interval is not None:
+        if interval is not None and not np.isnan([value, interval.low]).all():
             cell += f" [{number(interval.low)}, {number(interval.high)}]"
         cells.append(cell)
     return cells
-
-
-def _notes(table: Table) -> list[str]:
-    """What a reader must know: metrics that scored only a part."""
-    notes = []
-    for result in table.results:
-        for lp, pair in result.by_lp.items():
-            if pair.n_scored < pair.n_cells:
-                notes.append(
-                    f"{result.metric}, {lp}: {pair.n_scored} of {pair.n_cells} rated "
-                    "translations have a score; its pairs without one are not compared"
-                )
-    return ["", *notes] if notes else []
-
-
-def _latex_row(cells: Sequence[str]) -> str:
-    return " & ".join(map(_latex, cells)) + r" \\"
-
-
-def _latex(text: str) -> str:
-    for sign in "&%$#_{}":
-        text = text.replace(sign, "\\" + sign)
-    return text
 
 
 def _rounded(value: float, width: int) -> float | None:

@@ -40,6 +40,7 @@ def data(files: Path):
 
 BASE = ("meta-eval", "--data", "data", "--lp", "en-de")
 RUNS = ("--runs", "careful_en-de.jsonl", "careless_en-de.jsonl")
+OVER = "en-de: 3 systems, 3 of 4 segments with gold; left out: refA, synthetic_ref"
 
 
 def test_runs_and_score_files_stand_in_one_table_best_first(mmad: Mmad, data: Path):
@@ -47,14 +48,10 @@ def test_runs_and_score_files_stand_in_one_table_best_first(mmad: Mmad, data: Pa
     assert ran.status == 0, ran.err
     found = json.loads(ran.out)
     assert found["lps"] == ["en-de"]
-    assert found["data"] == {
-        "en-de": {
-            "n_systems": 3,
-            "n_segments": 3,
-            "n_cells": 9,
-            "left_out": ["refA", "synthetic_ref"],
-        }
-    }
+    assert found["by_lp"]["en-de"] == {
+        "n_systems": 3, "n_rated": 3, "n_segments": 4, "n_cells": 9,
+        "left_out": ["refA", "synthetic_ref"],
+    }  # fmt: skip
     assert [each["metric"] for each in found["metrics"]] == ["Good", "careful", "careless"]
     careful = found["metrics"][1]
     # Systems 0, 0 and -3.75 beside gold -2, -8/3 and -32/3: two of three pairs agree.
@@ -65,13 +62,12 @@ def test_runs_and_score_files_stand_in_one_table_best_first(mmad: Mmad, data: Pa
 
 def test_text_has_a_line_a_metric_and_latex_is_a_tabular(mmad: Mmad, data: Path):
     text = mmad(*BASE, *RUNS, "-f", "text").out.splitlines()
-    assert text[0] == (
-        "en-de: 3 systems, 3 segments, 9 translations with gold; left out: refA, synthetic_ref"
-    )
+    assert text[0] == OVER
     assert text[3].split()[:3] == ["rank", "metric", "meta"]
     assert [line.split()[1] for line in text[4:7]] == ["Good", "careful", "careless"]
     latex = mmad(*BASE, *RUNS, "-f", "latex").out
-    assert latex.startswith("\\begin{tabular}{rlrrrrr}\n\\toprule")
+    assert latex.startswith(f"% {OVER}\n")
+    assert "\\begin{tabular}{rlrrrrr}\n\\toprule" in latex
     assert "\\midrule\n1 & Good & " in latex
     assert latex.rstrip().endswith("\\bottomrule\n\\end{tabular}")
 
@@ -90,7 +86,7 @@ def test_a_metric_that_scores_a_part_is_noted(mmad: Mmad, data: Path):
 
 
 def test_intervals_tests_and_ranks_come_with_the_table(mmad: Mmad, data: Path):
-    ran = mmad(*BASE, *RUNS, "--confidence", "--significance", "--ranks", "--samples", "20")
+    ran = mmad(*BASE, *RUNS, "--confidence", "--significance", "--ranks", "--samples", "40")
     assert ran.status == 0, ran.err
     found = json.loads(ran.out)
     low, high = found["metrics"][0]["confidence"]["meta"]
@@ -98,7 +94,7 @@ def test_intervals_tests_and_ranks_come_with_the_table(mmad: Mmad, data: Path):
     assert len(found["significance"]) == 3
     assert found["significance"][0]["first"] == "Good"
     assert {each["rank"] for each in found["metrics"]} <= {1, 2, 3}
-    text = mmad(*BASE, *RUNS, "--confidence", "--significance", "--samples", "20", "-f", "text")
+    text = mmad(*BASE, *RUNS, "--confidence", "--significance", "--samples", "40", "-f", "text")
     assert "Good > careful" in text.out
 
 
@@ -117,7 +113,7 @@ def test_spans_of_runs_are_held_against_everyone_who_rated(mmad: Mmad, data: Pat
 
 
 def test_raters_are_compared_with_each_other_and_with_metrics(mmad: Mmad, data: Path):
-    ran = mmad(*BASE, "--raters", "--metrics", "Good", "--samples", "10", "-f", "text")
+    ran = mmad(*BASE, "--raters", "--metrics", "Good", "--samples", "40", "-f", "text")
     assert ran.status == 0, ran.err
     assert "12 segments of 4 sources that all 2 raters rated (1 pairs of raters)" in ran.out
     assert any(line.startswith("Good") for line in ran.out.splitlines())
@@ -156,16 +152,44 @@ def test_selection_reports_what_it_picked_and_what_that_is_worth(mmad: Mmad, dat
 
 
 def test_a_measure_that_is_not_defined_on_a_part_is_no_ground_for_a_pick(mmad: Mmad, data: Path):
-    # Three items in three parts: one item alone, on which a run of one score is constant.
-    ran = mmad(*BASE, "--select", "careless_en-de.jsonl", "Good", "--measures",
-               "sys_spearman,seg_kendall_b_system", "--folds", "3")  # fmt: skip
+    # Three items in three parts: one item alone, of which no correlation is defined.
+    seg_score(
+        data / "metric-scores/en-de/Other-src.seg.score",
+        {"A": [1, 0, 1, 2], "B": [0, 0.5, 0, 0.3], "C": [0, 0.3, 0, 0.1]},
+    )
+    ran = mmad(*BASE, "--select", "Other", "Good", "--measures", "seg_pearson_system",
+               "--folds", "3")  # fmt: skip
     assert ran.status == 1
-    assert "--folds 3: in some part a measure is not defined" in ran.err
+    assert "--folds 3: in split 1 of 60 a measure is not defined for 'Other' on the" in ran.err
+    assert "held out (too few items, or scores missing); take fewer folds, " in ran.err
+
+
+def test_a_configuration_without_a_meta_score_is_refused_by_name(mmad: Mmad, data: Path):
+    # One score for all of a system's segments correlates with nothing.
+    ran = mmad(*BASE, "--select", "careless_en-de.jsonl", "Good", "--measures",
+               "sys_spearman,seg_kendall_b_system")  # fmt: skip
+    assert ran.status == 1
+    assert "'careless' has no meta score, for on all of the data seg_kendall_b_system" in ran.err
+
+
+def test_a_configuration_that_scored_a_part_is_noted_in_a_selection(mmad: Mmad, data: Path):
+    seg_score(
+        data / "metric-scores/en-de/Part-src.seg.score",
+        {"A": [1, None, 1, 1], "B": [0, 0.5, 0, 0], "C": [0, 0, 0, 0.1]},
+    )
+    given = (*BASE, "--select", "Part", "Good", "--measures", "sys_accuracy")
+    text = mmad(*given, "-f", "text").out.splitlines()
+    assert text[0] == OVER
+    assert text[-1].startswith("Part, en-de: 8 of 9 rated translations have a score")
+    values = json.loads(mmad(*given).out)
+    found = {each["name"]: each for each in values["configurations"]}
+    assert (found["Part"]["n_scored"], found["Part"]["n_cells"]) == (8, 9)
+    assert values["measures"] == ["sys_accuracy"]
 
 
 def test_charts_are_written_and_named_on_stderr(mmad: Mmad, data: Path):
     for ending in ("png", "svg"):
-        ran = mmad(*BASE, *RUNS, "--significance", "--samples", "5", "--plots", f"charts/{ending}",
+        ran = mmad(*BASE, *RUNS, "--significance", "--samples", "19", "--plots", f"charts/{ending}",
                    "--plot-format", ending)  # fmt: skip
         assert ran.status == 0, ran.err
         names = {path.name for path in (data.parent / "charts" / ending).iterdir()}
@@ -189,16 +213,25 @@ REFUSED = {
         ("--data", "data", "--lp", "en-de", "--select", "Good", "gone.jsonl"),
         "'gone.jsonl' is neither a file nor a metric",
     ),
-    "spans": (("--data", "data", "--lp", "en-de", "--spans"), "--spans: score files have no spans"),
     "charts": (
         ("--data", "data", "--lp", "en-de", "--plots", "src.txt/charts"),
-        "src.txt/charts/scatter_Good_en-de.png: cannot be written",
+        "src.txt/charts: no charts can be written there: Not a directory",
     ),
-    "folds": (("--data", "data", "--lp", "en-de", "--folds", "1"), "--folds: at least 2"),
-    "samples": (("--data", "data", "--lp", "en-de", "--samples", "0"), "--samples: at least 1"),
-    "latex": (
-        ("--data", "data", "--lp", "en-de", "--raters", "-f", "latex"),
-        "-f latex: for the table",
+    "folds": (
+        ("--data", "data", "--lp", "en-de", "--select", "a", "b", "--folds", "1"),
+        "--folds: at least 2, not 1",
+    ),
+    "intervals of few samples": (
+        ("--data", "data", "--lp", "en-de", "--confidence", "--samples", "39"),
+        "--samples: at least 40 with --confidence, not 39: a 95% interval leaves out a fortieth",
+    ),
+    "tests of few samples": (
+        ("--data", "data", "--lp", "en-de", "--ranks", "--samples", "18"),
+        "--samples: at least 19 with --ranks, not 18: fewer exchanges cannot give a p of 0.05",
+    ),
+    "run left out": (
+        ("--data", "data", "--lp", "en-de", *RUNS, "--metrics", "careful,Good"),
+        "--runs: --metrics does not name 'careless'",
     ),
 }
 

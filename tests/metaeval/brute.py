@@ -55,3 +55,41 @@ def pair_kinds(x, y):
         else:
             kinds[0 if one == other else 1] += 1
     return tuple(kinds)
+
+
+def spa(gold, metric):
+    """Soft pairwise accuracy over lists with None, systems by items: every pattern of signs."""
+    items = [
+        place for place in range(len(gold[0]))
+        if all(row[place] is not None for side in (gold, metric) for row in side)
+    ]  # fmt: skip
+    if not items:
+        return None
+    distances = []
+    for one, other in itertools.combinations(range(len(gold)), 2):
+        p_values = []
+        for side in (gold, metric):
+            differences = [side[one][place] - side[other][place] for place in items]
+            sums = [
+                sum(turn * each for turn, each in zip(signs, differences, strict=True))
+                for signs in itertools.product((1, -1), repeat=len(items))
+            ]
+            p_values.append(sum(each >= sum(differences) for each in sums) / len(sums))
+        distances.append(abs(p_values[0] - p_values[1]))
+    return 1 - sum(distances) / len(distances)
+
+
+def exchanges(one, other, value):
+    """PERM-BOTH over flat lists: the difference of `value` as seen, and after every exchange of
+    the standardised scores."""
+    sides = []
+    for scores in (one, other):
+        mean = sum(scores) / len(scores)
+        deviation = math.sqrt(sum((each - mean) ** 2 for each in scores) / len(scores))
+        sides.append([(each - mean) / deviation for each in scores])
+    found = []
+    for mask in itertools.product((False, True), repeat=len(one)):
+        cells = [pair[::-1] if turned else pair
+                 for pair, turned in zip(zip(*sides, strict=True), mask, strict=True)]  # fmt: skip
+        found.append(value([pair[0] for pair in cells]) - value([pair[1] for pair in cells]))
+    return found[0], found

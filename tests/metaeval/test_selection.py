@@ -6,9 +6,11 @@ import numpy as np
 import pytest
 
 from mmad_metric.errors import ConfigError
+from mmad_metric.metaeval.matrices import MetricScores
 from mmad_metric.metaeval.measures import META_SETS, find_measures
+from mmad_metric.metaeval.meta_score import LanguagePairScores
 from mmad_metric.metaeval.selection import Selection, Splitting, select
-from tests.metaeval.tiny import noisy_pair
+from tests.metaeval.tiny import metric_of, noisy_pair
 
 WMT23 = find_measures(META_SETS["wmt23"])
 
@@ -73,12 +75,38 @@ def test_two_language_pairs_are_dealt_together():
         (["a", "a"], Splitting(), "at least two configurations"),
         (["a", "zz"], Splitting(), "'zz' has no scores for en-de"),
         (["a", "b"], Splitting(3, "systems"), "6 systems"),
-        (["a", "b"], Splitting(50, "items"), "40 items"),
+        (["a", "b"], Splitting(50, "items"), "40 items with gold"),
+        (["a", "b"], Splitting(11, "documents"), "--folds 11: en-de has 10 documents"),
         (["a", "b"], Splitting(1, "items"), "two folds at least"),
     ],
-    ids=["one", "one twice", "unknown", "few systems", "few items", "one fold"],
+    ids=["one", "one twice", "unknown", "few systems", "few items", "few documents", "one fold"],
 )
 def test_what_cannot_be_selected_from_is_refused(names, how, words: str):
     pair = noisy_pair({"a": 1.0, "b": 1.0})
     with pytest.raises(ConfigError, match=words):
         select([pair], names, WMT23, how)
+
+
+def test_of_equally_good_configurations_the_one_named_first_is_picked_and_ties_are_counted():
+    pair = noisy_pair({"a": 1.0, "z": 9.0})
+    pair = LanguagePairScores(pair.gold, {**pair.metrics, "b": pair.metrics["a"]})
+    how = Splitting(2, "items", seeds=3)
+    alone = select([pair], ["a", "z"], WMT23, how)
+    for names in (["b", "a", "z"], ["a", "b", "z"]):
+        found = select([pair], names, WMT23, how)
+        assert found.wins[names[0]] == found.n_tied == 6
+        assert found.optimism == pytest.approx(alone.optimism)
+
+
+def test_a_configuration_that_is_not_defined_somewhere_is_named_with_the_place():
+    pair = noisy_pair({"a": 1.0, "b": 1.0}, items=12)
+    half = pair.metrics["b"].segment.copy()
+    half[:, 2:] = np.nan
+    pair = LanguagePairScores(pair.gold, {**pair.metrics, "b": metric_of(half, "b")})
+    with pytest.raises(ConfigError, match=r"in split . of 8 a measure is not defined for 'b' on"):
+        select([pair], ["a", "b"], WMT23, Splitting(2, "items", seeds=4))
+    none = LanguagePairScores(
+        pair.gold, {**pair.metrics, "b": MetricScores("b", half * np.nan, half[:, 0] * np.nan)}
+    )
+    with pytest.raises(ConfigError, match="'b' has no meta score, for on all of the data sys_acc"):
+        select([none], ["a", "b"], WMT23, Splitting(2, "items"))

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from mmad_metric.metaeval.system_level import (
     Agreement,
     pairwise_agreement,
     soft_pairwise_accuracy,
 )
+from tests.metaeval import brute
 
 
 def test_a_pair_agrees_when_both_signs_are_equal_ties_included():
@@ -55,3 +58,20 @@ def test_spa_leaves_out_items_that_are_not_complete():
     gold = np.array([[1.0, 1.0, 9.0], [0.0, 0.0, np.nan]])
     metric = np.array([[2.0, 0.0, 5.0], [0.0, 1.0, 5.0]])
     assert soft_pairwise_accuracy(gold, metric) == pytest.approx(0.75)
+
+
+@settings(deadline=None, max_examples=60)
+@given(st.data())
+def test_spa_is_what_every_pattern_of_signs_gives(data):
+    systems, items = data.draw(st.integers(2, 4)), data.draw(st.integers(1, 6))
+    cells = st.one_of(st.sampled_from([0.0, -0.5, -1.0, -5.0, 3.0]), st.none())
+    sides = data.draw(
+        st.lists(
+            st.lists(st.lists(cells, min_size=items, max_size=items), min_size=systems,
+                     max_size=systems),
+            min_size=2, max_size=2,
+        )
+    )  # fmt: skip
+    found = soft_pairwise_accuracy(*(np.array(side, dtype=float) for side in sides))
+    expected = brute.spa(*sides)
+    assert np.isnan(found) if expected is None else found == pytest.approx(expected)
