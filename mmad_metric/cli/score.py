@@ -85,5 +85,7 @@ def _check_resampling(options: argparse.Namespace) -> None:
         return
     if options.confidence and not is_enough(n):
         tell(f"--confidence-n {n}: so few resamples give no interval")
+    if test is not None and test.method == "bs" and not is_enough(test.trials) and options.rates:
+        tell(f"--paired-bs-n {test.trials}: so few resamples give no interval of MMAD")
     if test is not None and given[test.method] < 0:
         tell(f"--paired-{test.method}-n {given[test.method]}: the default is taken, {test.trials}")

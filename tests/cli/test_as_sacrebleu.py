@@ -125,8 +125,7 @@ SAME_BYTES = {
         ["ref.txt", "-i", "one.txt", "two.txt", "one.txt", "-par", "-parn", "50"], [],
     ),
     "a test without a number": (
-        ["few.ref.txt", "-i", "few.one.txt", "few.two.txt", "-pbs", "-pbsn", "-1", "-f", "text"],
-        [],
+        ["few.ref.txt", "-i", "few.one.txt", "few.two.txt", "-pbs", "-pbsn", "-1"], [],
     ),
     "equal names in two folders": (
         ["few.ref.txt", "-i", "a/b/out.txt", "b/b/out.txt", "b/b/out"], [],

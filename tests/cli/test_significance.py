@@ -75,6 +75,12 @@ def test_too_few_resamples_give_no_interval(mmad: Mmad, server: LoopbackServer, 
     assert f"--confidence-n {n}: so few resamples give no interval" in ran.err
 
 
+def test_one_resample_gives_no_interval_in_a_test(mmad: Mmad, server: LoopbackServer):
+    ran = paired(mmad, server, "-pbs", "-pbsn", "1")
+    assert [row["MMAD"]["ci"] for row in json.loads(ran.out)] == [None, None]
+    assert "--paired-bs-n 1: so few resamples give no interval of MMAD" in ran.err
+
+
 @pytest.mark.parametrize(("n", "told"), [("0", False), ("-1", True)], ids=["none", "negative"])
 def test_no_resamples_are_the_default(mmad: Mmad, server: LoopbackServer, n: str, told: bool):
     ran = paired(mmad, server, "-pbs", "-pbsn", n)
