@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 from typing import Any, Protocol
 
-from mmad_metric.errors import ConfigError
+from mmad_metric.errors import ConfigError, NotApplicable
 
 ROLES = ("annotate", "pro", "con", "consensus", "dimension-judge", "interrogator", "judge")
 STRATEGIES = ("consensus", "deliberation", "interactive-review", "consultancy-review", "none")
@@ -74,27 +74,28 @@ def role_name(name: Any) -> str:
     return "dimension-judge" if role == "dimension_judge" else role
 
 
-def no_debate(name: str, cause: str) -> ConfigError:
+def no_debate(name: str, cause: str) -> NotApplicable:
     """A setting of the debate where there is none."""
-    return ConfigError(f"{name}: {cause} has no debate, so {name} cannot be set")
+    return NotApplicable(name, f"{cause} has no debate, so {name} cannot be set")
 
 
 def check_choices(choices: Choices, defaults: Mapping[str, Any]) -> None:
-    """Refuse what does not go together, and what would change nothing. Raises ConfigError."""
+    """Refuse what does not go together (ConfigError), and what would change nothing
+    (NotApplicable)."""
     if not debates(choices):
         off = choices.strategy == "none"
         for name in _OF_DEBATE if off else (*_OF_DEBATE, "strategy"):
             if getattr(choices, name) != defaults[name]:
                 raise no_debate(name, "strategy none" if off else "a method without stage 2")
     if choices.topic != "severity" and choices.dispute != "major":
-        raise ConfigError(
-            f"dispute: with topic {choices.topic} any error is debated, so there is no choice"
+        raise NotApplicable(
+            "dispute", f"with topic {choices.topic} any error is debated, so there is no choice"
         )
     if choices.strategy == "consultancy-review" and choices.turns != "sequential":
-        raise ConfigError("turns: with strategy consultancy-review no side hears the other")
+        raise NotApplicable("turns", "with strategy consultancy-review no side hears the other")
     if choices.strategy != "consensus" and choices.full_debate:
-        raise ConfigError(
-            f"full_debate: with strategy {choices.strategy} every turn is made in any case"
+        raise NotApplicable(
+            "full_debate", f"with strategy {choices.strategy} every turn is made in any case"
         )
     _check_roles(choices)
 
