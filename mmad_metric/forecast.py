@@ -12,6 +12,7 @@ from decimal import Decimal
 from typing import Any
 
 from mmad_metric.call_counts import n_annotators
+from mmad_metric.calls.connect import call_parameters, resolve
 from mmad_metric.calls.prices import Price, estimate_prompt
 from mmad_metric.chat import Message, Usage
 from mmad_metric.config import MMADConfig
@@ -24,7 +25,7 @@ from mmad_metric.deciding_prompts import (
 )
 from mmad_metric.method_space import SKIP_JUDGE, SKIP_PARTITION, annotator_of
 from mmad_metric.mqm import Annotation
-from mmad_metric.pack_parts import ALL_DIMENSIONS
+from mmad_metric.pack_parts import ALL_DIMENSIONS, Dimension
 from mmad_metric.pipeline import without_call
 from mmad_metric.rating import Position, Segment
 from mmad_metric.session import Plan
@@ -37,11 +38,19 @@ _TYPICAL_REPLY = {
     "interrogator": 60, "judge": 160,
 }  # fmt: skip
 Call = tuple[str, int, int]  # role, tokens of the prompt, tokens of the reply
+# How often a request of stage 1 is paid for already, by a hash of server, parameters and prompt.
+Paid = dict[int, int]
+
+
+def _used(call: Call, times: int) -> Usage:
+    _, prompt_tokens, completion_tokens = call
+    return Usage(times, times * prompt_tokens, 0, times * completion_tokens)
 
 
 @dataclass
 class Case:
-    """One course that every segment may take, and what it uses, by role."""
+    """One course that every segment may take, and what it uses, by role. shared: what it would
+    use besides, had no other setting paid for it."""
 
     name: str
     description: str
@@ -49,18 +58,25 @@ class Case:
     rounds: int  # rounds that each debate takes; 0: none
     found: bool  # whether any error is found, so that the judge is asked
     usage: dict[str, Usage] = field(default_factory=dict)
+    shared: Usage = Usage()
 
     @property
     def total(self) -> Usage:
         return sum(self.usage.values(), Usage())
 
-    def add(self, role: str, prompt_tokens: int, completion_tokens: int) -> None:
-        one = Usage(1, prompt_tokens, 0, completion_tokens)
-        self.usage[role] = self.usage.get(role, Usage()) + one
+    @property
+    def alone(self) -> Usage:
+        """What it uses where nothing is shared."""
+        return self.total + self.shared
 
-    def repeat(self, times: int) -> None:
-        """What all this takes when every segment is rated so many times."""
-        self.usage = {role: sum([usage] * times, Usage()) for role, usage in self.usage.items()}
+    def add(self, call: Call, times: int = 1) -> None:
+        """A call that is made so many times."""
+        role = call[0]
+        self.usage[role] = self.usage.get(role, Usage()) + _used(call, times)
+
+    def share(self, call: Call, times: int) -> None:
+        """A call that has been paid for so many times."""
+        self.shared += _used(call, times)
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,10 +116,14 @@ class Forecast:
         return {**values, "cases": cases}
 
 
-def forecast(plan: Plan, segments: Iterable[Segment]) -> Forecast:
-    """Walk the segments that are to be rated once, without a call."""
+def forecast(plan: Plan, segments: Iterable[Segment], paid: Paid | None = None) -> Forecast:
+    """Walk the segments that are to be rated once, without a call.
+
+    paid: what settings that share a cache with this one ask for in stage 1; their replies are not
+    counted again, and this one's requests are added.
+    """
     cases = _cases(plan)
-    estimator = _Estimator(plan.prompts, plan.config)
+    estimator = _Estimator(plan.prompts, plan.config, {} if paid is None else paid)
     rows, seen = 0, set()
     for segment in segments:
         rows += 1
@@ -111,10 +131,7 @@ def forecast(plan: Plan, segments: Iterable[Segment]) -> Forecast:
         if pair in seen or without_call(segment, plan.scheme) is not None:
             continue
         seen.add(pair)
-        for case in cases:
-            estimator.segment(case, (segment.source, segment.translation))
-    for case in cases:
-        case.repeat(plan.config.repeats)
+        estimator.segment(cases, (segment.source, segment.translation))
     return Forecast(rows, len(seen), cases, plan.config.repeats)
 
 
@@ -136,30 +153,43 @@ def _cases(plan: Plan) -> tuple[Case, ...]:
 class _Estimator:
     """Prompt lengths in tokens. The part that repeats is measured once."""
 
-    def __init__(self, prompts: Prompts, config: MMADConfig) -> None:
+    def __init__(self, prompts: Prompts, config: MMADConfig, paid: Paid) -> None:
         self._prompts = prompts
         self._config = config
+        self._paid = paid
         self._prefixes: dict[str, int] = {}
         coupled = SKIP_PARTITION in config.skip_stages
         self._dimensions = (ALL_DIMENSIONS,) if coupled else prompts.pack.dimensions
 
-    def segment(self, case: Case, texts: tuple[str, str]) -> None:
-        """Add what one segment takes in a case."""
-        for dimension in self._dimensions:
-            messages = self._prompts.annotate(dimension, texts)
-            known = self._prefixes.get(dimension.name)
-            if known is None:
-                known = self._prefixes[dimension.name] = estimate_prompt(messages[:-1])
-            reply = self._reply(case, "annotate") if case.found else _EMPTY_REPLY
-            role = annotator_of(self._config, dimension.name)
-            case.add(role, known + estimate_prompt(messages[-1:]), reply)
-        if case.disputed:
-            debate = self._debate(case, texts)
-            for _ in range(case.disputed):
-                for role, prompt, reply in debate:
-                    case.add(role, prompt, reply)
-        if case.found and SKIP_JUDGE not in self._config.skip_stages:
-            self._judge(case, texts)
+    def segment(self, cases: Iterable[Case], texts: tuple[str, str]) -> None:
+        """Add what one segment takes in each case."""
+        times = self._config.repeats
+        openings = [self._opening(dimension, texts) for dimension in self._dimensions]
+        for case in cases:
+            for role, prompt, known in openings:
+                call = (role, prompt, self._reply(case, "annotate") if case.found else _EMPTY_REPLY)
+                case.add(call, times - known)
+                case.share(call, known)
+            if case.disputed:
+                for call in self._debate(case, texts):
+                    case.add(call, times * case.disputed)
+            if case.found and SKIP_JUDGE not in self._config.skip_stages:
+                case.add(self._judge(case, texts), times)
+
+    def _opening(self, dimension: Dimension, texts: tuple[str, str]) -> tuple[str, int, int]:
+        """An annotator's role, the tokens of its prompt, and how many of its calls are paid
+        for."""
+        messages = self._prompts.annotate(dimension, texts)
+        prefix = self._prefixes.get(dimension.name)
+        if prefix is None:
+            prefix = self._prefixes[dimension.name] = estimate_prompt(messages[:-1])
+        role = annotator_of(self._config, dimension.name)
+        target = resolve(self._config, role)
+        carried = tuple(call_parameters(self._config, target[0]).items())
+        request = hash((target, carried, messages))
+        known = min(self._paid.get(request, 0), self._config.repeats)
+        self._paid[request] = max(self._paid.get(request, 0), self._config.repeats)
+        return role, prefix + estimate_prompt(messages[-1:]), known
 
     def _reply(self, case: Case, role: str) -> int:
         return self._config.max_tokens if case.name == "most" else _TYPICAL_REPLY[role]
@@ -213,13 +243,13 @@ class _Estimator:
             replies={role: self._reply(case, role) for role in _TYPICAL_REPLY},
         )
 
-    def _judge(self, case: Case, texts: tuple[str, str]) -> None:
+    def _judge(self, case: Case, texts: tuple[str, str]) -> Call:
         outcomes: list[tuple[Any, tuple[Annotation, ...]]] = [
             (dimension, ()) for dimension in self._dimensions
         ]
         messages: tuple[Message, ...] = self._prompts.judge(texts, outcomes)
         shown = self._reply(case, "annotate") * (case.disputed or 1)
-        case.add("judge", estimate_prompt(messages) + shown, self._reply(case, "judge"))
+        return "judge", estimate_prompt(messages) + shown, self._reply(case, "judge")
 
 
 @dataclass(frozen=True, slots=True)

@@ -53,7 +53,8 @@ LAYERS = {
     "metaeval.loading metaeval.resampling metaeval.exchanged_ties metaeval.permutation "
     "metaeval.ranking metaeval.selection metaeval.raters metaeval.tables metaeval.reports "
     "metaeval.plots",
-    "a run": "memory session forecast testing",
+    "a run": "memory session recording forecast testing",
+    "a grid of runs": "sweep sweep.names sweep.grid sweep.settings sweep.folder sweep.running",
     "the Python face": "api registration integrations.ranks integrations.decoding "
     "integrations.columns integrations.trainer integrations.datasets integrations __init__ "
     "sacrebleu_metric",
@@ -61,7 +62,7 @@ LAYERS = {
     "the command line": "cli.exits cli.terminal cli.sacrebleu_options cli.options cli.columns "
     "cli.resampling cli.test_sets cli.overlap cli.printing cli.output cli.forecast cli.given "
     "cli.findings cli.rated cli.rate cli.score cli.prompts cli.local cli.register cli.tables "
-    "cli.compare_output cli.compare cli.hub cli.export cli.meta_eval_options "
+    "cli.sweep_output cli.sweep cli.compare_output cli.compare cli.hub cli.export cli.meta_eval_options "
     "cli.meta_eval cli cli.__main__",
     "the evaluate face": "metric_inputs metric_options mmad",
 }

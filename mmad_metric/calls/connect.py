@@ -8,6 +8,7 @@ from collections.abc import AsyncIterator, Collection, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field, replace
 from decimal import Decimal
+from typing import Any
 from urllib.parse import urlsplit
 
 from mmad_metric.addresses import shown_url
@@ -161,22 +162,25 @@ def _check_prices(config: MMADConfig, dimensions: Collection[str]) -> None:
             )
 
 
+def call_parameters(config: MMADConfig, model: str) -> dict[str, Any]:
+    """What every call to a model carries besides its messages and schema."""
+    return {
+        "model": model,
+        "temperature": config.temperature,
+        "max_tokens": config.max_tokens,
+        "structured": config.structured,
+        "fold_system": config.fold_system,
+        "extra_body": config.extra_body,
+    }
+
+
 async def _open(
     config: MMADConfig, target: tuple[str, str | None], connection: Connection, pool: Pool
 ) -> ChatModel:
     model, base_url = target
     local = parse_local(model)
-    identity = identity_of(
-        {
-            "server": (local.identity if local else base_url or "").rstrip("/"),
-            "model": model,
-            "temperature": config.temperature,
-            "max_tokens": config.max_tokens,
-            "structured": config.structured,
-            "fold_system": config.fold_system,
-            "extra_body": config.extra_body,
-        }
-    )
+    server = (local.identity if local else base_url or "").rstrip("/")
+    identity = identity_of({"server": server, **call_parameters(config, model)})
     if identity not in pool.models:
         pool.models[identity] = LimitedChat(
             await _bottom(config, target, connection, pool),

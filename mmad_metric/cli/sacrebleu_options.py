@@ -19,8 +19,8 @@ read too; -sl takes several systems where mmad rates them.
 """
 
 
-def add_test_sets(group: Any) -> None:
-    """-t and what belongs to it."""
+def add_test_set(group: Any) -> None:
+    """-t, and which of its rows."""
     group.add_argument(
         "-t",
         "--test-set",
@@ -37,6 +37,11 @@ def add_test_sets(group: Any) -> None:
     group.add_argument(
         "--subset", metavar="REGEX", help="only sentences whose document annotation matches"
     )
+
+
+def add_test_sets(group: Any) -> None:
+    """-t and all that belongs to it."""
+    add_test_set(group)
     group.add_argument(
         "--echo",
         nargs="+",
