@@ -216,8 +216,8 @@ def forecast_text(values: Mapping[str, Any]) -> str:
     table = text_table(["Setting alone", "Segments", "Fewest calls", "Most calls"], rows)
     return (
         f"{table}\n"
-        f"All {values['n_settings']} settings together, stage 1 paid for once: {calls['fewest']} to "
-        f"{calls['most']} calls, cost {cost}\n"
+        f"All {values['n_settings']} settings together, stage 1 paid for once: "
+        f"{calls['fewest']} to {calls['most']} calls, cost {cost}\n"
         "Calls are bounds, re-asked replies and what the cache holds already aside; the cost is "
         "estimated from the texts, at most with every reply at --max-tokens."
     )
