@@ -9,6 +9,7 @@ import hashlib
 import sys
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
+from functools import lru_cache
 from importlib import resources
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -113,13 +114,19 @@ class Pack:
 
     def environment(self) -> jinja2.Environment:
         """A sandboxed environment over the pack's own files; an undefined name is an error."""
-        return jinja2.sandbox.SandboxedEnvironment(
-            loader=jinja2.DictLoader(dict(self.files)),
-            undefined=jinja2.StrictUndefined,
-            autoescape=False,
-            trim_blocks=True,
-            lstrip_blocks=True,
-        )
+        return _environment(tuple(self.files.items()))
+
+
+@lru_cache(maxsize=8)
+def _environment(files: tuple[tuple[str, str], ...]) -> jinja2.Environment:
+    """One for all who load the same files: compiling them is most of the work."""
+    return jinja2.sandbox.SandboxedEnvironment(
+        loader=jinja2.DictLoader(dict(files)),
+        undefined=jinja2.StrictUndefined,
+        autoescape=False,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
 
 
 def load_pack(name_or_folder: str) -> Pack:

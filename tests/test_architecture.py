@@ -62,8 +62,8 @@ LAYERS = {
     "the command line": "cli.exits cli.terminal cli.sacrebleu_options cli.options cli.columns "
     "cli.resampling cli.test_sets cli.overlap cli.printing cli.output cli.forecast cli.given "
     "cli.findings cli.rated cli.rate cli.score cli.prompts cli.local cli.register cli.tables "
-    "cli.sweep_output cli.sweep cli.compare_output cli.compare cli.hub cli.export cli.meta_eval_options "
-    "cli.meta_eval cli cli.__main__",
+    "cli.sweep_output cli.sweep cli.compare_output cli.compare cli.hub cli.export "
+    "cli.meta_eval_options cli.meta_eval cli cli.__main__",
     "the evaluate face": "metric_inputs metric_options mmad",
 }
 PLACE = {name: place for place, name in enumerate(" ".join(LAYERS.values()).split())}

@@ -43,9 +43,9 @@ def _part(key: str, value: Any, number: int) -> str:
     if isinstance(value, bool):
         return bare if value else f"no-{bare}"
     if isinstance(value, (int, float)):
-        return f"{_short(key)}{_fit(str(value))}"
+        return f"{short_key(_key(key))}{_fit(str(value))}"
     if isinstance(value, list) and _is_plain(value):
-        return f"{_short(key)}{'+'.join(map(str, value))}" if value else f"no-{bare}"
+        return f"{_key(key)}{'+'.join(map(str, value))}" if value else f"no-{bare}"
     text = _fit(shown(key, value)) if isinstance(value, str) else ""
     if not text or len(text) > LONGEST_PART:
         return f"{bare}{number}"
@@ -58,9 +58,9 @@ def _is_plain(values: list[Any]) -> bool:
     return all(isinstance(each, int) for each in values)
 
 
-def _short(key: str) -> str:
-    """As in the short signature, where the setting stands in it: r for rounds."""
-    return short_key(option_fields()[key].metadata.get("key") or key.replace("_", "-"))
+def _key(name: str) -> str:
+    """As the signature calls a setting, whose short form of rounds is r."""
+    return option_fields()[name].metadata.get("key") or name.replace("_", "-")
 
 
 def _fit(text: str) -> str:

@@ -165,8 +165,8 @@ def _kept(
             kept.append(each)
     for position, pattern in enumerate(grid.exclude):
         if position not in used:
-            shown = ", ".join(f"{key} {value}" for key, value in pattern.items())
-            problems.add(Place(EXCLUDE, "", position), f"{shown}: fits no combination of [{GRID}]")
+            listed = ", ".join(f"{key} {shown(key, value)}" for key, value in pattern.items())
+            problems.add(Place(EXCLUDE, "", position), f"{listed}: fits no combination of [{GRID}]")
     return kept
 
 
