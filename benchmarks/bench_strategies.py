@@ -140,7 +140,7 @@ class Simulation:
             return _reply(_blocks(request.messages[-1].content, r"\w+_annotations"))
         if request.schema.name == "dimension_verdict":
             return self._decide(request)
-        home = _home("\n".join(message.content for message in request.messages[1:]))
+        home = home_asked("\n".join(message.content for message in request.messages[1:]))
         if role == "annotate":
             return _reply(self.first_result(texts, home))
         if role == "con":
@@ -184,7 +184,7 @@ class Simulation:
         return int.from_bytes(hashlib.blake2b(key, digest_size=7).digest(), "big") / 256**7
 
 
-def _home(asked: str) -> str:
+def home_asked(asked: str) -> str:
     found: list[str] = re.findall(r"(?:the|The) (\w+) errors", asked)
     return next(name for name in reversed(found) if name in DIMENSIONS)
 

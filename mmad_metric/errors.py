@@ -3,7 +3,8 @@
 MMADError
 ├── InputError            the user's texts or files are not usable
 ├── ConfigError           a setting is not usable
-│   └── PackError         a prompt pack is broken
+│   ├── PackError         a prompt pack is broken
+│   └── NotApplicable     a setting has no meaning beside the others
 ├── RunStopped            the whole run cannot go on; what is finished is kept
 └── SegmentFailure        one segment cannot be rated; the others go on
 """
@@ -57,6 +58,22 @@ class ConfigError(MMADError, ValueError):
 
 class PackError(ConfigError):
     """A prompt pack that cannot be used; the message names the file."""
+
+
+class NotApplicable(ConfigError):  # noqa: N818 - names what is wrong with the setting
+    """A setting that would change nothing beside the others: leaving it out is the same method.
+
+    name: of the setting.
+    """
+
+    def __init__(self, name: str, reason: str) -> None:
+        super().__init__(f"{name}: {reason}")
+        self.name = name
+        self.reason = reason
+
+    def __reduce__(self) -> tuple[type[NotApplicable], tuple[str, str]]:
+        """For pickle, which would otherwise rebuild it from its message alone."""
+        return type(self), (self.name, self.reason)
 
 
 class RunStopped(MMADError):  # noqa: N818 - the name says what happened to the run

@@ -14,9 +14,18 @@ from typing import Any
 
 from mmad_metric.baselines.prompts import BaselinePrompts
 from mmad_metric.call_counts import n_annotators
+from mmad_metric.calls.connect import call_parameters, resolve
 from mmad_metric.calls.prices import Price, estimate_prompt
 from mmad_metric.chat import Message, Usage
 from mmad_metric.config import MMADConfig
+from mmad_metric.debate_lengths import (
+    Call,
+    Lengths,
+    consensus,
+    consultancy_review,
+    deliberation,
+    interactive_review,
+)
 from mmad_metric.deciding_prompts import (
     Dispute,
     Moment,
@@ -26,7 +35,7 @@ from mmad_metric.deciding_prompts import (
 )
 from mmad_metric.method_space import SKIP_JUDGE, SKIP_PARTITION, annotator_of
 from mmad_metric.mqm import Annotation
-from mmad_metric.pack_parts import ALL_DIMENSIONS
+from mmad_metric.pack_parts import ALL_DIMENSIONS, Dimension
 from mmad_metric.pipeline import without_call
 from mmad_metric.rating import Position, Segment
 from mmad_metric.session import Plan
@@ -38,12 +47,19 @@ _TYPICAL_REPLY = {
     "annotate": 60, "pro": 160, "con": 160, "consensus": 10, "dimension-judge": 160,
     "interrogator": 60, "judge": 160, "count": 12, "score": 8,
 }  # fmt: skip
-Call = tuple[str, int, int]  # role, tokens of the prompt, tokens of the reply
+# How often a request of stage 1 is paid for already, by a hash of server, parameters and prompt.
+Paid = dict[int, int]
+
+
+def _used(call: Call, times: int) -> Usage:
+    _, prompt_tokens, completion_tokens = call
+    return Usage(times, times * prompt_tokens, 0, times * completion_tokens)
 
 
 @dataclass
 class Case:
-    """One course that every segment may take, and what it uses, by role."""
+    """One course that every segment may take, and what it uses, by role. shared: what it would
+    use besides, had no other setting paid for it."""
 
     name: str
     description: str
@@ -51,18 +67,25 @@ class Case:
     rounds: int  # rounds that each debate takes; 0: none
     found: bool  # whether any error is found, so that the judge is asked
     usage: dict[str, Usage] = field(default_factory=dict)
+    shared: Usage = Usage()
 
     @property
     def total(self) -> Usage:
         return sum(self.usage.values(), Usage())
 
-    def add(self, role: str, prompt_tokens: int, completion_tokens: int) -> None:
-        one = Usage(1, prompt_tokens, 0, completion_tokens)
-        self.usage[role] = self.usage.get(role, Usage()) + one
+    @property
+    def alone(self) -> Usage:
+        """What it uses where nothing is shared."""
+        return self.total + self.shared
 
-    def repeat(self, times: int) -> None:
-        """What all this takes when every segment is rated so many times."""
-        self.usage = {role: sum([usage] * times, Usage()) for role, usage in self.usage.items()}
+    def add(self, call: Call, times: int = 1) -> None:
+        """A call that is made so many times."""
+        role = call[0]
+        self.usage[role] = self.usage.get(role, Usage()) + _used(call, times)
+
+    def share(self, call: Call, times: int) -> None:
+        """A call that has been paid for so many times."""
+        self.shared += _used(call, times)
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,10 +125,14 @@ class Forecast:
         return {**values, "cases": cases}
 
 
-def forecast(plan: Plan, segments: Iterable[Segment]) -> Forecast:
-    """Walk the segments that are to be rated once, without a call."""
+def forecast(plan: Plan, segments: Iterable[Segment], paid: Paid | None = None) -> Forecast:
+    """Walk the segments that are to be rated once, without a call.
+
+    paid: what settings that share a cache with this one ask for in stage 1; their replies are not
+    counted again, and this one's requests are added.
+    """
     cases = _cases(plan)
-    estimator = _estimator(plan)
+    estimator = _estimator(plan, {} if paid is None else paid)
     rows, seen = 0, set()
     for segment in segments:
         rows += 1
@@ -113,17 +140,24 @@ def forecast(plan: Plan, segments: Iterable[Segment]) -> Forecast:
         if pair in seen or without_call(segment, plan.scheme) is not None:
             continue
         seen.add(pair)
-        for case in cases:
-            estimator.segment(case, (segment.source, segment.translation))
-    for case in cases:
-        case.repeat(plan.config.repeats)
+        estimator.segment(cases, (segment.source, segment.translation))
     return Forecast(rows, len(seen), cases, plan.config.repeats)
 
 
-def _estimator(plan: Plan) -> _Estimator | _BaselineEstimator:
+def _estimator(plan: Plan, paid: Paid) -> _Estimator | _BaselineEstimator:
     if isinstance(plan.prompts, BaselinePrompts):
-        return _BaselineEstimator(plan.prompts, plan.config)
-    return _Estimator(plan.prompts, plan.config)
+        return _BaselineEstimator(plan.prompts, plan.config, paid)
+    return _Estimator(plan.prompts, plan.config, paid)
+
+
+def _pay(paid: Paid, config: MMADConfig, role: str, messages: tuple[Message, ...]) -> int:
+    """How often a request has been paid for, of as often as it is made; from now on it is."""
+    target = resolve(config, role)
+    carried = tuple(call_parameters(config, target[0]).items())
+    request = hash((target, carried, messages))
+    before = paid.get(request, 0)
+    paid[request] = max(before, config.repeats)
+    return min(before, config.repeats)
 
 
 def _cases(plan: Plan) -> tuple[Case, ...]:
@@ -146,17 +180,24 @@ def _cases(plan: Plan) -> tuple[Case, ...]:
 class _BaselineEstimator:
     """The same calls in every case; what differs is how much the replies hold."""
 
-    def __init__(self, prompts: BaselinePrompts, config: MMADConfig) -> None:
+    def __init__(self, prompts: BaselinePrompts, config: MMADConfig, paid: Paid) -> None:
         self._prompts = prompts
         self._config = config
+        self._paid = paid
 
-    def segment(self, case: Case, texts: tuple[str, str]) -> None:
-        """Add what one segment takes in a case. Each call's prompt holds the replies before it."""
-        said = 0
+    def segment(self, cases: Iterable[Case], texts: tuple[str, str]) -> None:
+        """Add what one segment takes in each case. Each call's prompt holds the replies before
+        it: where those are known, so is what follows."""
+        times, said = self._config.repeats, dict.fromkeys([case.name for case in cases], 0)
         for role, messages in self._prompts.calls(texts):
-            reply = _reply(case, role, self._config)
-            case.add(role, sum(map(_message_tokens, messages)) + said, reply)
-            said += reply
+            prompt = sum(map(_message_tokens, messages))
+            known = _pay(self._paid, self._config, role, messages)
+            for case in cases:
+                reply = _reply(case, role, self._config)
+                call = (role, prompt + said[case.name], reply)
+                case.add(call, times - known)
+                case.share(call, known)
+                said[case.name] += reply
 
 
 @lru_cache(maxsize=64)
@@ -175,44 +216,53 @@ def _reply(case: Case, role: str, config: MMADConfig) -> int:
 class _Estimator:
     """Prompt lengths in tokens. The part that repeats is measured once."""
 
-    def __init__(self, prompts: Prompts, config: MMADConfig) -> None:
+    def __init__(self, prompts: Prompts, config: MMADConfig, paid: Paid) -> None:
         self._prompts = prompts
         self._config = config
+        self._paid = paid
         self._prefixes: dict[str, int] = {}
         coupled = SKIP_PARTITION in config.skip_stages
         self._dimensions = (ALL_DIMENSIONS,) if coupled else prompts.pack.dimensions
 
-    def segment(self, case: Case, texts: tuple[str, str]) -> None:
-        """Add what one segment takes in a case."""
-        for dimension in self._dimensions:
-            messages = self._prompts.annotate(dimension, texts)
-            known = self._prefixes.get(dimension.name)
-            if known is None:
-                known = self._prefixes[dimension.name] = estimate_prompt(messages[:-1])
-            reply = _reply(case, "annotate", self._config)
-            role = annotator_of(self._config, dimension.name)
-            case.add(role, known + estimate_prompt(messages[-1:]), reply)
-        if case.disputed:
-            debate = self._debate(case, texts)
-            for _ in range(case.disputed):
-                for role, prompt, reply in debate:
-                    case.add(role, prompt, reply)
-        if case.found and SKIP_JUDGE not in self._config.skip_stages:
-            self._judge(case, texts)
+    def segment(self, cases: Iterable[Case], texts: tuple[str, str]) -> None:
+        """Add what one segment takes in each case."""
+        times = self._config.repeats
+        openings = [self._opening(dimension, texts) for dimension in self._dimensions]
+        for case in cases:
+            for role, prompt, known in openings:
+                call = (role, prompt, _reply(case, "annotate", self._config))
+                case.add(call, times - known)
+                case.share(call, known)
+            if case.disputed:
+                for call in self._debate(case, texts):
+                    case.add(call, times * case.disputed)
+            if case.found and SKIP_JUDGE not in self._config.skip_stages:
+                case.add(self._judge(case, texts), times)
+
+    def _opening(self, dimension: Dimension, texts: tuple[str, str]) -> tuple[str, int, int]:
+        """An annotator's role, the tokens of its prompt, and how many of its calls are paid
+        for."""
+        messages = self._prompts.annotate(dimension, texts)
+        prefix = self._prefixes.get(dimension.name)
+        if prefix is None:
+            prefix = self._prefixes[dimension.name] = estimate_prompt(messages[:-1])
+        role = annotator_of(self._config, dimension.name)
+        known = _pay(self._paid, self._config, role, messages)
+        return role, prefix + estimate_prompt(messages[-1:]), known
 
     def _debate(self, case: Case, texts: tuple[str, str]) -> list[Call]:
         lengths = self._lengths(case, texts)
         strategy = self._config.strategy
         if strategy == "deliberation":
-            return _deliberation(lengths, case.rounds)
+            return deliberation(lengths, case.rounds)
         if strategy == "interactive-review":
-            return _interactive_review(lengths, case.rounds)
+            return interactive_review(lengths, case.rounds)
         if strategy == "consultancy-review":
-            return _consultancy_review(lengths, case.rounds)
+            return consultancy_review(lengths, case.rounds)
         full = self._config.full_debate or case.rounds < self._config.rounds
-        return _consensus(lengths, case.rounds, full=full)
+        return consensus(lengths, case.rounds, full=full)
 
-    def _lengths(self, case: Case, texts: tuple[str, str]) -> _Lengths:
+    def _lengths(self, case: Case, texts: tuple[str, str]) -> Lengths:
         """What each prompt takes without what was said before it."""
         prompts, config = self._prompts, self._config
         dimension, opening = self._dimensions[0], Position("", ())
@@ -240,7 +290,7 @@ class _Estimator:
             )
             for role in ("pro", "con")
         }
-        return _Lengths(
+        return Lengths(
             sides=sides,
             frame=estimate_prompt((prompts.debate_turn(opening, 1, 2),)),
             check=estimate_prompt(check),
@@ -249,83 +299,11 @@ class _Estimator:
             replies={role: _reply(case, role, self._config) for role in _TYPICAL_REPLY},
         )
 
-    def _judge(self, case: Case, texts: tuple[str, str]) -> None:
+    def _judge(self, case: Case, texts: tuple[str, str]) -> Call:
         outcomes: list[tuple[Any, tuple[Annotation, ...]]] = [
             (dimension, ()) for dimension in self._dimensions
         ]
         messages: tuple[Message, ...] = self._prompts.judge(texts, outcomes)
         shown = _reply(case, "annotate", self._config) * (case.disputed or 1)
-        case.add("judge", estimate_prompt(messages) + shown, _reply(case, "judge", self._config))
-
-
-@dataclass(frozen=True, slots=True)
-class _Lengths:
-    """Tokens of the prompts of a debate. sides: a debater's chat up to its opening; frame: of
-    a message that brings it something; check, asking, verdict: of those who end the debate;
-    replies: by role."""
-
-    sides: Mapping[str, int]
-    frame: int
-    check: int
-    asking: int
-    verdict: int
-    replies: Mapping[str, int]
-
-
-def _consensus(lengths: _Lengths, rounds: int, *, full: bool) -> list[Call]:
-    """full: the last of the rounds is a whole one."""
-    reply, calls = lengths.replies["pro"], []
-    for number in range(1, rounds + 1):
-        # Each earlier round left the other's turn and the own answer in the chat.
-        history = (2 * number - 1) * reply + number * lengths.frame
-        calls.append(("pro", lengths.sides["pro"] + history, reply))
-        if number == rounds and not full:
-            break
-        calls.append(("con", lengths.sides["con"] + history, reply))
-        check = lengths.check + 2 * reply
-        calls.append(("consensus", check, lengths.replies["consensus"]))
-    return calls
-
-
-def _exchanges(lengths: _Lengths, rounds: int, between: int) -> list[Call]:
-    """The debaters' turns; between: what a round adds to a chat beside the turns."""
-    reply = lengths.replies["pro"]
-    return [
-        (side, start + (2 * number - 1) * reply + number * lengths.frame + number * between, reply)
-        for number in range(1, rounds + 1)
-        for side, start in lengths.sides.items()
-    ]
-
-
-def _deliberation(lengths: _Lengths, rounds: int) -> list[Call]:
-    read = lengths.verdict + 2 * (rounds + 1) * lengths.replies["pro"]
-    judge = ("dimension-judge", read, lengths.replies["dimension-judge"])
-    return [*_exchanges(lengths, rounds, 0), judge]
-
-
-def _interactive_review(lengths: _Lengths, rounds: int) -> list[Call]:
-    reply, asked = lengths.replies["pro"], lengths.replies["interrogator"]
-    frame = lengths.frame
-    calls = _exchanges(lengths, rounds, frame + asked + reply)
-    for number in range(1, rounds + 1):
-        heard = lengths.asking + number * (2 * reply + frame)
-        heard += (number - 1) * (2 * reply + asked)
-        calls.append(("interrogator", heard, asked))
-        for side, start in lengths.sides.items():
-            said = 2 * number * (reply + frame) + number * (asked + reply)
-            calls.append((side, start + said, reply))
-    whole = lengths.asking + rounds * (4 * reply + asked + frame)
-    return [*calls, ("interrogator", whole, lengths.replies["dimension-judge"])]
-
-
-def _consultancy_review(lengths: _Lengths, rounds: int) -> list[Call]:
-    reply, asked = lengths.replies["pro"], lengths.replies["interrogator"]
-    calls: list[Call] = []
-    for number in range(1, rounds + 1):
-        history = number * (asked + lengths.frame) + (number - 1) * reply
-        for _ in lengths.sides:
-            said = lengths.asking + number * (reply + lengths.frame) + (number - 1) * asked
-            calls.append(("interrogator", said, asked))
-        calls += [(side, start + history, reply) for side, start in lengths.sides.items()]
-    read = lengths.verdict + 2 * rounds * (reply + asked) + 2 * reply
-    return [*calls, ("interrogator", read, lengths.replies["dimension-judge"])]
+        prompt = estimate_prompt(messages) + shown
+        return "judge", prompt, _reply(case, "judge", self._config)

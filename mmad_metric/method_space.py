@@ -7,7 +7,7 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from typing import Any, Protocol
 
-from mmad_metric.errors import ConfigError
+from mmad_metric.errors import ConfigError, NotApplicable
 from mmad_metric.scales import Scale
 
 ROLES = (
@@ -116,20 +116,21 @@ def role_name(name: Any) -> str:
     return "dimension-judge" if role == "dimension_judge" else role
 
 
-def no_debate(name: str, cause: str) -> ConfigError:
+def no_debate(name: str, cause: str) -> NotApplicable:
     """A setting of the debate where there is none."""
-    return ConfigError(f"{name}: {cause} has no debate, so {name} cannot be set")
+    return NotApplicable(name, f"{cause} has no debate, so {name} cannot be set")
 
 
-def no_stages(name: str, method: str) -> ConfigError:
+def no_stages(name: str, method: str) -> NotApplicable:
     """A setting of M-MAD's stages with a method that has none of them."""
-    return ConfigError(
-        f"{name}: method {method} has neither M-MAD's stages nor a debate, so {name} cannot be set"
+    return NotApplicable(
+        name, f"method {method} has neither M-MAD's stages nor a debate, so {name} cannot be set"
     )
 
 
 def check_choices(choices: Choices, defaults: Mapping[str, Any]) -> None:
-    """Refuse what does not go together, and what would change nothing. Raises ConfigError."""
+    """Refuse what does not go together (ConfigError), and what would change nothing
+    (NotApplicable)."""
     if is_baseline(choices):
         _check_baseline(choices, defaults)
     elif not debates(choices):
@@ -138,14 +139,14 @@ def check_choices(choices: Choices, defaults: Mapping[str, Any]) -> None:
             if getattr(choices, name) != defaults[name]:
                 raise no_debate(name, "strategy none" if off else "a method without stage 2")
     if choices.topic != "severity" and choices.dispute != "major":
-        raise ConfigError(
-            f"dispute: with topic {choices.topic} any error is debated, so there is no choice"
+        raise NotApplicable(
+            "dispute", f"with topic {choices.topic} any error is debated, so there is no choice"
         )
     if choices.strategy == "consultancy-review" and choices.turns != "sequential":
-        raise ConfigError("turns: with strategy consultancy-review no side hears the other")
+        raise NotApplicable("turns", "with strategy consultancy-review no side hears the other")
     if choices.strategy != "consensus" and choices.full_debate:
-        raise ConfigError(
-            f"full_debate: with strategy {choices.strategy} every turn is made in any case"
+        raise NotApplicable(
+            "full_debate", f"with strategy {choices.strategy} every turn is made in any case"
         )
     _check_roles(choices)
 
@@ -156,8 +157,8 @@ def _check_baseline(choices: Choices, defaults: Mapping[str, Any]) -> None:
         if getattr(choices, name) != defaults[name]:
             raise no_stages(name, method)
     if METHOD_FACTS[method].weights == NO_WEIGHTS != choices.weights:
-        raise ConfigError(
-            f"weights: method {method} gives a score and no errors, so there is nothing to weigh"
+        raise NotApplicable(
+            "weights", f"method {method} gives a score and no errors, so there is nothing to weigh"
         )
 
 

@@ -6,6 +6,7 @@ import hashlib
 import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from functools import lru_cache
 from importlib import resources
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -130,7 +131,13 @@ def digest_of(files: Mapping[str, str]) -> str:
 
 
 def environment(files: Mapping[str, str]) -> jinja2.Environment:
-    """A sandboxed environment over a pack's own files; an undefined name is an error."""
+    """A sandboxed environment over a pack's own files, text by path; an undefined name is an
+    error. It is one for all who load the same files: compiling them is most of the work."""
+    return _environment(tuple(files.items()))
+
+
+@lru_cache(maxsize=8)
+def _environment(files: tuple[tuple[str, str], ...]) -> jinja2.Environment:
     return jinja2.sandbox.SandboxedEnvironment(
         loader=jinja2.DictLoader(dict(files)),
         undefined=jinja2.StrictUndefined,

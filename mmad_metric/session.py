@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator, AsyncIterator, Iterable
+from collections.abc import AsyncGenerator, AsyncIterator, Iterable, Iterator
 from contextlib import aclosing, asynccontextmanager
 from dataclasses import dataclass
 from typing import Any
@@ -162,11 +162,7 @@ class Session:
                 connection.count_hit(rating.total_usage.calls)
             return rating
 
-        to_rate = (
-            each
-            for segment in segments
-            for each in repeated(segment, 1 if _left_out(segment, sampled) else plan.config.repeats)
-        )
+        to_rate = each_rating(plan.config, segments, n_rows)
         async with aclosing(rate_segments(to_rate, method, known)) as ratings:
             async for rating in ratings:
                 if id(rating) in recalled:
@@ -183,6 +179,14 @@ class Session:
         # segment is rated changes none of its ratings.
         settings = {name: value for name, value in self.plan.to_dict().items() if name != "repeats"}
         return {**settings, "servers": servers, "files": self.connection.identities}
+
+
+def each_rating(config: MMADConfig, segments: Iterable[Segment], n_rows: int) -> Iterator[Segment]:
+    """The segments as often as each stands in a run: those that are rated once for every repeat,
+    those left out of the sample once."""
+    sampled = _sampled_rows(config, n_rows)
+    for segment in segments:
+        yield from repeated(segment, 1 if _left_out(segment, sampled) else config.repeats)
 
 
 def _left_out(segment: Segment, sampled: frozenset[int] | None) -> bool:

@@ -102,9 +102,13 @@ def format_signature(fields: Mapping[str, str], *, short: bool = False) -> str:
     """`key:value|…`; in values `%`, `|`, `:` and spaces are percent-escaped, so that it can be
     parsed, and found again in `NAME|signature = score`."""
     return "|".join(
-        f"{_SHORT.get(key, key) if short else key}:{_escape(value)}"
-        for key, value in fields.items()
+        f"{short_key(key) if short else key}:{_escape(value)}" for key, value in fields.items()
     )
+
+
+def short_key(key: str) -> str:
+    """A key's short form, itself where it has none."""
+    return _SHORT.get(key, key)
 
 
 def parse_signature(text: str) -> dict[str, str]:

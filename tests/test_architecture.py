@@ -58,7 +58,8 @@ LAYERS = {
     "metaeval.loading metaeval.resampling metaeval.exchanged_ties metaeval.permutation "
     "metaeval.ranking metaeval.selection metaeval.raters metaeval.coverage metaeval.latex "
     "metaeval.tables metaeval.reports metaeval.plots",
-    "a run": "memory session forecast testing",
+    "a run": "memory session recording debate_lengths forecast testing",
+    "a grid of runs": "sweep sweep.names sweep.grid sweep.settings sweep.folder sweep.running",
     "the Python face": "api registration integrations.ranks integrations.decoding "
     "integrations.columns integrations.trainer integrations.datasets integrations __init__ "
     "sacrebleu_metric",
@@ -66,9 +67,9 @@ LAYERS = {
     "the command line": "cli.exits cli.terminal cli.sacrebleu_options cli.options cli.columns "
     "cli.resampling cli.test_sets cli.overlap cli.printing cli.output cli.forecast cli.given "
     "cli.findings cli.rated cli.error_filters cli.rate cli.score cli.prompt_text "
-    "cli.baseline_prompts cli.prompts cli.local cli.register cli.tables cli.compare_output "
-    "cli.compare cli.hub cli.export cli.meta_eval_rules cli.meta_eval_options cli.meta_eval "
-    "cli cli.__main__",
+    "cli.baseline_prompts cli.prompts cli.local cli.register cli.tables cli.sweep_output "
+    "cli.sweep cli.compare_output cli.compare cli.hub cli.export cli.meta_eval_rules "
+    "cli.meta_eval_options cli.meta_eval cli cli.__main__",
     "the evaluate face": "metric_inputs metric_options mmad",
 }
 PLACE = {name: place for place, name in enumerate(" ".join(LAYERS.values()).split())}

@@ -8,6 +8,7 @@ from collections.abc import AsyncIterator, Collection, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field, replace
 from decimal import Decimal
+from typing import Any
 from urllib.parse import urlsplit
 
 from mmad_metric.addresses import shown_url
@@ -19,7 +20,7 @@ from mmad_metric.chat import ChatModel, ChatRequest, Reply, Usage
 from mmad_metric.config import MMADConfig
 from mmad_metric.errors import ConfigError, SegmentFailure
 from mmad_metric.local.chat import LocalChat, LocalServer
-from mmad_metric.local.model import parse_local
+from mmad_metric.local.model import LocalModel, parse_local
 from mmad_metric.results import Cost
 from mmad_metric.servers.openai_chat import Endpoint, OpenAIChat
 
@@ -97,30 +98,56 @@ class _PaidChat:
             self.paid[request.role] = self.paid.get(request.role, Usage()) + usage
 
 
+@dataclass
+class Pool:
+    """What all settings of a run share: its gate, its cache, and the servers opened so far."""
+
+    gate: Gate
+    store: ReplyStore
+    stack: AsyncExitStack = field(repr=False)
+    models: dict[str, ChatModel] = field(default_factory=dict)  # by identity, limits around them
+    local: dict[LocalModel, LocalServer] = field(default_factory=dict)
+
+
+@asynccontextmanager
+async def open_pool(config: MMADConfig) -> AsyncIterator[Pool]:
+    """Gate and cache as a config has them; whatever is opened in the pool closes at the end."""
+    max_cost = None if config.max_cost is None else Decimal(str(config.max_cost))
+    async with AsyncExitStack() as stack:
+        store = ReplyStore(cache_folder(config.cache) if config.use_cache else None)
+        stack.callback(store.close)
+        yield Pool(Gate(config.concurrency, max_cost), store, stack)
+
+
 @asynccontextmanager
 async def connect(
     config: MMADConfig, dimensions: Collection[str] = (), *, api_key: str | None = None
 ) -> AsyncIterator[Connection]:
-    """Open what the settings name, and close it at the end.
+    """Open what the settings name, and close it at the end; see `join`."""
+    _check_prices(config, dimensions)
+    async with open_pool(config) as pool:
+        yield await join(pool, config, dimensions, api_key=api_key)
+
+
+async def join(
+    pool: Pool, config: MMADConfig, dimensions: Collection[str] = (), *, api_key: str | None = None
+) -> Connection:
+    """Open in a pool what the settings name, with an account of their own.
 
     dimensions: the prompt pack's; api_key: for the server that the settings name, in place of
     the environment's; a role with a server of its own does not get it.
 
     Raises ConfigError before any call when a key, a price or a local model is missing.
     """
-    max_cost = None if config.max_cost is None else Decimal(str(config.max_cost))
     _check_prices(config, dimensions)
-    async with AsyncExitStack() as stack:
-        store = ReplyStore(cache_folder(config.cache) if config.use_cache else None)
-        stack.callback(store.close)
-        connection = Connection(Gate(config.concurrency, max_cost), store, api_key)
-        opened: dict[tuple[str, str | None], ChatModel] = {}
-        for role in config.roles(dimensions):
-            target = resolve(config, role)
-            if target not in opened:
-                opened[target] = await _open(config, target, connection, stack)
-            connection.by_role[role] = opened[target]
-        yield connection
+    connection = Connection(pool.gate, pool.store, api_key)
+    opened: dict[tuple[str, str | None], ChatModel] = {}
+    for role in config.roles(dimensions):
+        target = resolve(config, role)
+        if target not in opened:
+            opened[target] = await _open(config, target, connection, pool)
+        connection.by_role[role] = opened[target]
+    return connection
 
 
 def _check_prices(config: MMADConfig, dimensions: Collection[str]) -> None:
@@ -135,46 +162,54 @@ def _check_prices(config: MMADConfig, dimensions: Collection[str]) -> None:
             )
 
 
+def call_parameters(config: MMADConfig, model: str) -> dict[str, Any]:
+    """What every call to a model carries besides its messages and schema."""
+    return {
+        "model": model,
+        "temperature": config.temperature,
+        "max_tokens": config.max_tokens,
+        "structured": config.structured,
+        "fold_system": config.fold_system,
+        "extra_body": config.extra_body,
+    }
+
+
 async def _open(
-    config: MMADConfig,
-    target: tuple[str, str | None],
-    connection: Connection,
-    stack: AsyncExitStack,
+    config: MMADConfig, target: tuple[str, str | None], connection: Connection, pool: Pool
 ) -> ChatModel:
     model, base_url = target
     local = parse_local(model)
-    bottom: ChatModel
+    server = (local.identity if local else base_url or "").rstrip("/")
+    identity = identity_of({"server": server, **call_parameters(config, model)})
+    if identity not in pool.models:
+        pool.models[identity] = LimitedChat(
+            await _bottom(config, target, connection, pool),
+            pool.gate,
+            config.max_tokens,
+            lambda: None if local else find_price(model, base_url),
+        )
+    connection.identities.append(identity)
+    asking = ReaskingChat(_PaidChat(pool.models[identity], connection.paid), config.reasks)
+    return CachedChat(asking, connection.store, identity, connection.count_hit)
+
+
+async def _bottom(
+    config: MMADConfig, target: tuple[str, str | None], connection: Connection, pool: Pool
+) -> ChatModel:
+    """The server's client, and the server itself where it is ours."""
+    model, base_url = target
+    local = parse_local(model)
     if local is None:
-        server = base_url or ""
         endpoint = _endpoint(config, model, base_url)
         if base_url == (config.base_url or os.environ.get("OPENAI_BASE_URL") or None):
             endpoint = replace(endpoint, api_key=connection.api_key)
-        bottom = await stack.enter_async_context(OpenAIChat(endpoint))
-    else:
-        llama = stack.enter_context(LocalServer(local, concurrency=config.concurrency))
-        server, endpoint = local.identity, _local_endpoint(config, llama)
-        chat = await stack.enter_async_context(OpenAIChat(endpoint))
-        bottom = LocalChat(chat, llama)
-    limited = LimitedChat(
-        bottom,
-        connection.gate,
-        config.max_tokens,
-        lambda: None if local else find_price(model, base_url),
-    )
-    identity = identity_of(
-        {
-            "server": server.rstrip("/"),
-            "model": model,
-            "temperature": config.temperature,
-            "max_tokens": config.max_tokens,
-            "structured": config.structured,
-            "fold_system": config.fold_system,
-            "extra_body": config.extra_body,
-        }
-    )
-    connection.identities.append(identity)
-    asking = ReaskingChat(_PaidChat(limited, connection.paid), config.reasks)
-    return CachedChat(asking, connection.store, identity, connection.count_hit)
+        return await pool.stack.enter_async_context(OpenAIChat(endpoint))
+    if local not in pool.local:
+        server = LocalServer(local, concurrency=config.concurrency)
+        pool.local[local] = pool.stack.enter_context(server)
+    endpoint = _local_endpoint(config, pool.local[local])
+    chat = await pool.stack.enter_async_context(OpenAIChat(endpoint))
+    return LocalChat(chat, pool.local[local])
 
 
 def _local_endpoint(config: MMADConfig, server: LocalServer) -> Endpoint:

@@ -13,6 +13,7 @@ from mmad_metric.errors import MMADError
 
 # Each takes the arguments after its name and returns the exit status.
 SUBCOMMANDS = {
+    "sweep": ("mmad_metric.cli.sweep", "run_sweep"),
     "compare": ("mmad_metric.cli.compare", "run_compare"),
     "export": ("mmad_metric.cli.export", "run_export"),
     "meta-eval": ("mmad_metric.cli.meta_eval", "run_meta_eval"),

@@ -16,7 +16,7 @@ from mmad_metric.session import Plan
 
 def print_forecast(plan: Plan, inputs: Inputs, *, as_json: bool) -> None:
     """Bounds on calls, token estimates and cost, as text or JSON on stdout."""
-    result = forecast(plan, _sampled(plan, inputs))
+    result = forecast(plan, sampled(plan, inputs))
     values = result.to_dict(role_prices(plan.config))
     values["calls_per_segment"] = call_bounds(plan.config, len(plan.prompts.pack.dimensions))
     if as_json:
@@ -25,7 +25,8 @@ def print_forecast(plan: Plan, inputs: Inputs, *, as_json: bool) -> None:
         print(_text(plan, result, values))
 
 
-def _sampled(plan: Plan, inputs: Inputs) -> Iterator[Segment]:
+def sampled(plan: Plan, inputs: Inputs) -> Iterator[Segment]:
+    """The segments that are to be rated."""
     size = plan.config.sample
     if size is None:
         return inputs.segments()

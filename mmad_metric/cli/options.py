@@ -24,6 +24,7 @@ from mmad_metric.errors import InputError
 
 _EPILOG = f"""\
 subcommands (as the first argument):
+  mmad sweep GRID.toml …     rate under a grid of settings; stage 1 is paid for once
   mmad compare RUN …         compare systems from run files: tests, clusters, errors
   mmad meta-eval --data DIR  hold runs and any metric's scores against human MQM
   mmad export RUN … -o DIR   runs as score files, ratings, MQM TSV, spans
@@ -124,22 +125,18 @@ def build_parser() -> argparse.ArgumentParser:
         epilog=_EPILOG,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    _add_inputs(parser.add_argument_group("input"))
+    add_inputs(parser.add_argument_group("input"))
     add_test_sets(parser.add_argument_group("test sets"))
     add_metrics(parser)
-    for title, names in _GROUPS.items():
-        group = parser.add_argument_group(title)
-        for name in names:
-            _add_setting(group, name)
-        if title == "run":
-            _add_run(group)
+    add_settings(parser)
     add_significance(parser.add_argument_group("intervals and significance"))
     _add_output(parser.add_argument_group("output"))
     add_version(parser)
     return parser
 
 
-def _add_inputs(group: Any) -> None:
+def add_inputs(group: Any) -> None:
+    """The files, their pair and their names."""
     group.add_argument(
         "references", nargs="*", metavar="REF",
         help="reference files, for bleu, chrf and ter; mmad keeps them in the run file and does "
@@ -163,6 +160,16 @@ def _add_inputs(group: Any) -> None:
     form.add_argument("--lines", action="store_true",
                       help="all files are plain lines whatever their name")  # fmt: skip
     add_input(group)
+
+
+def add_settings(parser: argparse.ArgumentParser) -> None:
+    """All settings of a rating, by group, and how it is run."""
+    for title, names in _GROUPS.items():
+        group = parser.add_argument_group(title)
+        for name in names:
+            _add_setting(group, name)
+        if title == "run":
+            _add_run(group)
 
 
 def _add_setting(group: Any, name: str) -> None:
@@ -200,7 +207,13 @@ def _add_output(group: Any) -> None:
     add_report(group)
 
 
+def given_settings(options: argparse.Namespace) -> dict[str, Any]:
+    """The settings that the options name, the language pair aside."""
+    names = [name for group in _GROUPS.values() for name in group] + ["use_cache"]
+    given = {name: getattr(options, name) for name in names}
+    return {name: value for name, value in given.items() if value is not None}
+
+
 def config_from(options: argparse.Namespace) -> MMADConfig:
     """The config that the options name. Raises ConfigError."""
-    names = [name for group in _GROUPS.values() for name in group] + ["use_cache"]
-    return MMADConfig.of(options.lp, **{name: getattr(options, name) for name in names})
+    return MMADConfig.of(options.lp, **given_settings(options))

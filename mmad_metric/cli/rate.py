@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import argparse
-import gc
 import os
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 from typing import Any
@@ -15,6 +14,7 @@ from tqdm import tqdm
 
 from mmad_metric.blocking import run_blocking
 from mmad_metric.calls.connect import Connection, role_costs, role_prices
+from mmad_metric.calls.limits import Gate
 from mmad_metric.cli.exits import EXIT_ERROR, EXIT_INTERRUPTED, EXIT_OK, EXIT_UNSCORED
 from mmad_metric.cli.findings import Findings, overlap_findings, print_findings
 from mmad_metric.cli.forecast import print_forecast
@@ -28,17 +28,17 @@ from mmad_metric.cli.output import (
 )
 from mmad_metric.cli.rated import Rated, add_rated
 from mmad_metric.cli.terminal import tell
+from mmad_metric.config import MMADConfig
 from mmad_metric.errors import InputError, RunStopped
 from mmad_metric.files.inputs import Inputs
 from mmad_metric.files.run_file import RunWriter, read_run
 from mmad_metric.layouts import DEFAULT_WIDTH
 from mmad_metric.local.model import SHIPPED_NOTICE, parse_local
 from mmad_metric.rating import SegmentRating, Status
+from mmad_metric.recording import Recording, record, settle_collector
 from mmad_metric.repeats import RatedRow, determinism_warning
 from mmad_metric.results import SystemTotals, observed
-from mmad_metric.session import Plan, Session, open_session
-
-GC_EVERY = 20_000  # new objects
+from mmad_metric.session import Plan, open_session
 
 
 @dataclass
@@ -46,21 +46,26 @@ class Run:
     """One invocation: what was asked, what is read, what has come so far."""
 
     options: argparse.Namespace
-    plan: Plan
-    inputs: Inputs
-    writer: RunWriter | None
-    totals: dict[str, SystemTotals]
+    recording: Recording
     shown: list[dict[str, Any]] = field(default_factory=list)
     connection: Connection | None = None
+
+    @property
+    def plan(self) -> Plan:
+        return self.recording.plan
+
+    @property
+    def inputs(self) -> Inputs:
+        return self.recording.inputs
+
+    @property
+    def systems(self) -> list[SystemTotals]:
+        return self.recording.systems
 
     @property
     def style(self) -> Style:
         width = self.options.width
         return Style(DEFAULT_WIDTH if width is None else width, self.options.short)
-
-    @property
-    def done(self) -> int:
-        return sum(totals.n_segments for totals in self.totals.values())
 
 
 def run_rate(options: argparse.Namespace) -> int:
@@ -72,14 +77,12 @@ def run_rate(options: argparse.Namespace) -> int:
     if options.dry_run:
         print_forecast(plan, inputs, as_json=options.format == "json")
         return EXIT_OK
-    _tell(options, _notices(plan, options))
+    tell_all(options, notices(plan, options))
     # Before any call: what cannot be computed should cost nothing.
     found = overlap_findings(options, inputs)
-    cost = role_costs(plan.config)
-    totals = {each.name: SystemTotals(each.name, plan.scheme, cost=cost) for each in inputs.systems}
     with ExitStack() as stack:
         writer = stack.enter_context(RunWriter(options.output)) if options.output else None
-        return _rate(Run(options, plan, inputs, writer, totals), found)
+        return _rate(Run(options, Recording.of(plan, inputs, writer)), found)
 
 
 def _check_output(options: argparse.Namespace) -> None:
@@ -100,26 +103,28 @@ def _check_output(options: argparse.Namespace) -> None:
             ) from None
 
 
-def _notices(plan: Plan, options: argparse.Namespace) -> list[str]:
-    notices = []
+def notices(plan: Plan, options: argparse.Namespace) -> list[str]:
+    """What the user should know before the first call."""
+    told = []
     roles = plan.config.roles()
     locals_used = [parse_local(plan.config.model_for(role)[0]) for role in roles]
     if any(local is not None and local.is_shipped for local in locals_used):
-        notices.append(SHIPPED_NOTICE)
+        told.append(SHIPPED_NOTICE)
     if options.references and not options.overlap:
-        notices.append("references are kept in the run file, but not used by the metric")
+        told.append("references are kept in the run file, but not used by the metric")
     if not plan.config.use_cache:
-        notices.append("no cache: an interrupted run starts from the beginning")
+        told.append("no cache: an interrupted run starts from the beginning")
     if (doubt := determinism_warning(plan.config)) is not None:
-        notices.append(doubt)
+        told.append(doubt)
     if plan.borrowed_pair:
-        notices.append(
+        told.append(
             f"no demonstrations for {plan.config.lp}: those of {plan.borrowed_pair} are used"
         )
-    return notices
+    return told
 
 
-def _tell(options: argparse.Namespace, lines: list[str]) -> None:
+def tell_all(options: argparse.Namespace, lines: Iterable[str]) -> None:
+    """Messages on stderr, unless they are not wanted."""
     if not options.quiet:
         for line in lines:
             tell(line)
@@ -136,55 +141,33 @@ def _rate(run: Run, found: Findings) -> int:
         return EXIT_ERROR
     if not run.options.sentence_level:
         _print_result(run, found)
-    _tell(run.options, _account(run))
-    return EXIT_UNSCORED if any(each.n_unscored for each in run.totals.values()) else EXIT_OK
+    tell_all(run.options, _account(run))
+    return EXIT_UNSCORED if run.recording.has_unscored else EXIT_OK
 
 
 def _progress(run: Run) -> str:
     """How far it came, and how to go on."""
-    text = f"{run.done} of {run.inputs.total} segments are finished"
-    if run.writer is not None:
-        text += f" and stand in {run.writer.part}"
+    recording = run.recording
+    text = f"{recording.done} of {run.inputs.total} segments are finished"
+    if recording.writer is not None:
+        text += f" and stand in {recording.writer.part}"
     if run.plan.config.use_cache:
         return f"{text}; the same command again goes on from here (replies are in the cache)"
     return f"{text}; without a cache the same command starts from the beginning"
 
 
 async def _stream(run: Run) -> None:
-    # What is loaded by now stays: without this, a quarter of a run's CPU goes into looking
-    # through it for garbage.
-    gc.collect()
-    gc.freeze()
-    gc.set_threshold(GC_EVERY, 20, 50)
-    systems = [(each.name, each.n_segments) for each in run.inputs.systems]
+    settle_collector()
     async with open_session(run.plan) as session:
         run.connection = session.connection
-        if run.writer is not None:
-            run.writer.write_header(run.plan.header(systems))
-        await _rate_all(run, session)
-    if run.writer is not None:
-        run.writer.write_summary(_summary(run))
-        run.writer.commit()
+        silent = run.options.quiet or not sys.stderr.isatty()
+        with tqdm(total=run.inputs.total, unit="seg", disable=silent, file=sys.stderr) as bar:
 
-
-async def _rate_all(run: Run, session: Session) -> None:
-    silent = run.options.quiet or not sys.stderr.isatty()
-    with tqdm(total=run.inputs.total, unit="seg", disable=silent, file=sys.stderr) as bar:
-        async for rating in session.rate(run.inputs.segments(), run.inputs.n_rows):
-            totals = run.totals[rating.segment.system]
-            totals.add(rating)
-            if run.writer is not None:
-                run.writer.write_rating(rating)
-            is_last = rating.segment.repeat in (None, run.plan.config.repeats)
-            if is_last and totals.row is not None:
-                _print_row(run, totals.row)
+            def show(row: RatedRow) -> None:
+                _print_row(run, row)
                 bar.update()
-            if run.options.strict and rating.status is Status.UNSCORED:
-                segment = rating.segment
-                raise RunStopped(
-                    f"--strict: {segment.system} segment {segment.index + 1} is unscored "
-                    f"({rating.reason.value if rating.reason else ''} {rating.detail})".rstrip()
-                )
+
+            await record(run.recording, session, show, strict=run.options.strict)
 
 
 def _of_repeats(row: RatedRow, style: Style) -> str:
@@ -200,7 +183,7 @@ def _print_row(run: Run, row: RatedRow) -> None:
     """A segment whose ratings are all there."""
     options = run.options
     if options.sentence_level:
-        named = len(run.totals) > 1
+        named = len(run.systems) > 1
         line = segment_line(row.as_rating(), run.style, bare=options.score_only, named=named)
         if row.is_repeated and not options.score_only:
             line += _of_repeats(row, run.style)
@@ -217,16 +200,8 @@ def _print_spans(run: Run, rating: SegmentRating) -> None:
         tqdm.write(span_lines(rating, run.style), file=sys.stdout)
 
 
-def _summary(run: Run) -> dict[str, Any]:
-    totals = list(run.totals.values())
-    return {
-        "signature": run.plan.signature(observed(totals)),
-        "systems": [each.to_dict() for each in totals],
-    }
-
-
 def _print_result(run: Run, found: Findings) -> None:
-    systems = list(run.totals.values())
+    systems = run.systems
     signature = run.plan.signature_fields(observed(systems))
     scores, rows = [each.row_scores for each in systems], run.inputs.row_numbers
     add_rated(run.options, Rated(systems, scores, rows, signature, run.style), found)
@@ -238,16 +213,16 @@ def _account(run: Run) -> list[str]:
     connection = run.connection
     if connection is None:
         return []
-    usage = connection.gate.usage
-    paid = (
-        f"{usage.calls} calls, {connection.hits} replies from the cache; "
-        f"{usage.prompt_tokens} prompt tokens ({usage.cached_tokens} cached by the server), "
-        f"{usage.completion_tokens} completion tokens, {_spent(run, connection)}"
-    )
-    lines = [paid]
+    lines = [paid_line(connection.gate, connection.hits, [run.plan.config])]
     if len(connection.paid) > 1:
         lines.append("  " + "; ".join(_paid_by_role(run, connection)))
-    for each in run.totals.values():
+    return lines + losses(run.systems)
+
+
+def losses(systems: Iterable[SystemTotals]) -> list[str]:
+    """What has no score, and why."""
+    lines = []
+    for each in systems:
         lost = each.n_ratings - each.n_ratings_scored
         if each.repeats > 1 and lost:
             lines.append(f"{each.name}: {lost} of {each.n_ratings} ratings unscored")
@@ -268,11 +243,20 @@ def _paid_by_role(run: Run, connection: Connection) -> Iterator[str]:
         yield f"{role} {usage.calls} calls{price}"
 
 
-def _spent(run: Run, connection: Connection) -> str:
-    config = run.plan.config
-    is_free = parse_local(config.model) is not None and not config.role_models
-    if is_free or not connection.gate.usage.calls:
+def paid_line(gate: Gate, hits: int, configs: Sequence[MMADConfig]) -> str:
+    """What went through a gate, under one configuration or several."""
+    usage = gate.usage
+    return (
+        f"{usage.calls} calls, {hits} replies from the cache; "
+        f"{usage.prompt_tokens} prompt tokens ({usage.cached_tokens} cached by the server), "
+        f"{usage.completion_tokens} completion tokens, {_spent(gate, configs)}"
+    )
+
+
+def _spent(gate: Gate, configs: Sequence[MMADConfig]) -> str:
+    is_free = all(parse_local(each.model) is not None and not each.role_models for each in configs)
+    if is_free or not gate.usage.calls:
         return "no cost"
-    if None in role_prices(config).values():
+    if any(None in role_prices(each).values() for each in configs):
         return "cost unknown (no price list for this model at this server)"
-    return f"${connection.gate.spent:.4f}"
+    return f"${gate.spent:.4f}"

@@ -22,8 +22,8 @@ rates them.
 """
 
 
-def add_test_sets(group: Any) -> None:
-    """-t and what belongs to it."""
+def add_test_set(group: Any) -> None:
+    """-t, and which of its rows."""
     group.add_argument(
         "-t",
         "--test-set",
@@ -40,6 +40,11 @@ def add_test_sets(group: Any) -> None:
     group.add_argument(
         "--subset", metavar="REGEX", help="only sentences whose document annotation matches"
     )
+
+
+def add_test_sets(group: Any) -> None:
+    """-t and all that belongs to it."""
+    add_test_set(group)
     group.add_argument(
         "--echo",
         nargs="+",

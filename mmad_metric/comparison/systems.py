@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -10,7 +11,7 @@ from mmad_metric.errors import InputError, quoted
 from mmad_metric.files.lines import readable
 from mmad_metric.files.run_file import RunFile, read_run
 from mmad_metric.files.score_files import is_score_file, read_equal_scores
-from mmad_metric.files.system_names import is_usable
+from mmad_metric.files.system_names import is_usable, name_of_file
 from mmad_metric.rating import SegmentRating, Status
 from mmad_metric.repeats import RatedRow, RowScore, rated_rows
 from mmad_metric.signature import parse_signature
@@ -64,7 +65,8 @@ def read_systems(
 ) -> Compared:
     """All systems of all files, in order.
 
-    paths: run files, or `.seg.score` files; names: one for each system, else the files' own;
+    paths: run files, or `.seg.score` files; names: one for each system, else the files' own, with
+    the file in front where several hold a system of that name;
     gold: a `.seg.score` file: segments without a score in it count as unscored, systems that are
     not in it are left out; force: compare in spite of different settings, and unfinished runs.
 
@@ -253,6 +255,8 @@ def _named(systems: Sequence[System], names: Sequence[str] | None) -> list[Syste
             replace(system, name=readable(name))
             for system, name in zip(systems, names, strict=True)
         ]
+    else:
+        systems = _told_apart(systems)
     owners: dict[str, str] = {}
     for system in systems:
         if system.name in owners:
@@ -264,6 +268,19 @@ def _named(systems: Sequence[System], names: Sequence[str] | None) -> list[Syste
     if not systems:
         raise InputError("there is no system in these files")
     return list(systems)
+
+
+def _told_apart(systems: Sequence[System]) -> list[System]:
+    """Systems of one name in several files, such as runs of one system under several settings,
+    get the file's name in front."""
+    files = {(system.name, system.source) for system in systems}
+    often = Counter(name for name, _ in files)
+    return [
+        replace(system, name=f"{name_of_file(system.file)}/{system.name}")
+        if often[system.name] > 1
+        else system
+        for system in systems
+    ]
 
 
 def _refuse_lengths(systems: Sequence[System]) -> None:

@@ -9,6 +9,8 @@ from pathlib import Path
 import pytest
 
 from mmad_metric.cli import main
+from tests.cli.small_sweep import GRID
+from tests.loopback import LoopbackServer
 
 SOURCES = ["The red house is old.", "Good morning.", "It is cold today."]
 GOOD = ["Das Haus ist rot und alt.", "Guten Morgen.", "Es ist heute kalt."]
@@ -24,11 +26,16 @@ class Ran:
     err: str
 
 
+def write_files(folder: Path) -> Path:
+    for name, lines in (("src.txt", SOURCES), ("good.txt", GOOD), ("bad.txt", BAD)):
+        (folder / name).write_text("\n".join(lines) + "\n", encoding="utf-8")
+    (folder / "grid.toml").write_text(GRID)
+    return folder
+
+
 @pytest.fixture
 def files(tmp_path: Path) -> Path:
-    for name, lines in (("src.txt", SOURCES), ("good.txt", GOOD), ("bad.txt", BAD)):
-        (tmp_path / name).write_text("\n".join(lines) + "\n", encoding="utf-8")
-    return tmp_path
+    return write_files(tmp_path)
 
 
 @pytest.fixture
@@ -48,3 +55,15 @@ def mmad(files: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFix
 
 
 Mmad = Callable[..., Ran]
+Sweep = Callable[..., Ran]
+
+
+@pytest.fixture
+def sweep(mmad: Mmad) -> Sweep:
+    """Runs the sweep of grid.toml over the small files on a server; its folder is `runs`."""
+
+    def run(server: LoopbackServer, *more: str) -> Ran:
+        return mmad("sweep", "grid.toml", "-s", "src.txt", "-i", "good.txt", "bad.txt", "-l",
+                    "en-de", "--base-url", server.url, "-o", "runs", *more)  # fmt: skip
+
+    return run

@@ -132,10 +132,14 @@ def test_fewer_segments_are_refused(runs: Mmad, files: Path, server: LoopbackSer
     assert "'good' (good.jsonl) has 3 segments, 'bad' (short.jsonl) has 2" in ran.err
 
 
-def test_two_systems_of_one_name_need_names(runs: Mmad):
-    ran = runs("compare", "bad.jsonl", "both.jsonl")
+def test_two_systems_of_one_name_are_told_apart_by_their_files(runs: Mmad, files: Path):
+    found = json.loads(runs("compare", "bad.jsonl", "both.jsonl").out)["systems"]
+    assert [each["name"] for each in found] == ["bad/bad", "good", "both/bad"]
+    (files / "more").mkdir()
+    (files / "more" / "bad.jsonl").write_bytes((files / "bad.jsonl").read_bytes())
+    ran = runs("compare", "bad.jsonl", "more/bad.jsonl")
     assert ran.status == 1
-    assert "two systems are called 'bad' (bad.jsonl, both.jsonl)" in ran.err
+    assert "two systems are called 'bad/bad' (bad.jsonl, more/bad.jsonl)" in ran.err
     named = json.loads(runs("compare", "bad.jsonl", "both.jsonl", "--name", "x", "y", "z").out)
     assert [each["name"] for each in named["systems"]] == ["x", "y", "z"]
     # x and z are the same file's numbers: nothing tells them apart.
