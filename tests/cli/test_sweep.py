@@ -225,6 +225,17 @@ def test_settings_that_ask_others_in_stage_one_share_nothing(sweep: Sweep, serve
     assert sum(call.schema == "dimension_annotations" for call in server.calls) == 2 * 3 * 20
 
 
+def test_a_sample_with_repeats_is_known_again(sweep: Sweep, server: LoopbackServer):
+    more = ("--sample", "2", "--repeats", "2")
+    first = sweep(server, *more)
+    assert first.status == 0, first.err
+    assert json.loads(first.out)["settings"][0]["systems"][0]["n_not_sampled"] == 1
+    calls = server.call_count
+    again = sweep(server, *more)
+    assert (again.status, server.call_count) == (0, calls)
+    assert without_payment(again.out) == without_payment(first.out)
+
+
 def test_text_and_latex_hold_a_row_a_setting_and_system(sweep: Sweep, server: LoopbackServer):
     text = sweep(server, "-f", "text", "-w", "1").out
     lines = [line.split() for line in text.splitlines()]
