@@ -306,6 +306,15 @@ def test_a_key_that_a_later_setting_lacks_is_missed_before_any_call(
     refuse_nothing_written(ran, server, "openai: ", "OPENAI_API_KEY")
 
 
+def test_the_pair_may_be_the_files(mmad: Mmad, server: LoopbackServer, files: Path):
+    (files / "grid.toml").write_text('[base]\nlp = "en-de"\n[grid]\nstrategy = ["none"]\n')
+    ran = mmad("sweep", "grid.toml", "-s", "src.txt", "-i", "bad.txt", "-o", "runs", "--base-url",
+               server.url, "--model", "m", "-f", "text")  # fmt: skip
+    assert ran.status == 0, ran.err
+    assert "1 of 1 settings are finished; each alone: 14 calls in all; paid: 14" in ran.out
+    assert "fewer" not in ran.out
+
+
 def test_wrong_usage_ends_with_2(mmad: Mmad, sweep: Sweep, server: LoopbackServer):
     assert mmad("sweep", "grid.toml", "-l", "en-de", "-o", "runs").status == 2
     ran = mmad("sweep", "grid.toml", "-l", "en-de", "-s", "src.txt", "-i", "bad.txt")
