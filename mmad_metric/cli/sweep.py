@@ -108,6 +108,7 @@ def _run(options: argparse.Namespace) -> int:
     given = given_settings(options) | ({} if options.lp is None else {"lp": options.lp})
     made = make_settings(read_grid(options.grid), given)
     plans = make_plans(made.settings)
+    options.lp = str(made.settings[0].config.lp)  # perhaps the file's: a test set is of a pair
     inputs = open_given(options)
     if options.dry_run:
         tell_all(options, made.notices)

@@ -172,7 +172,7 @@ def _savings(report: SweepReport) -> str:
     finished = f"{len(report.sweep.done)} of {len(report.sweep.runs)} settings are finished"
     if paid is None:
         return f"{finished}; each alone: {alone} calls in all; what was paid is not all known"
-    saved = f", {1 - paid.calls / alone:.1%} fewer" if alone else ""
+    saved = f", {1 - paid.calls / alone:.1%} fewer" if paid.calls < alone else ""
     return f"{finished}; each alone: {alone} calls in all; paid: {paid.calls}{saved}"
 
 

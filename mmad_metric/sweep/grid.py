@@ -77,9 +77,13 @@ class Grid:
 
 @lru_cache(maxsize=1)
 def varying() -> frozenset[str]:
-    """Settings that may differ between the runs of a sweep: all that a run file keeps but the
-    language pair, which the input has one of. The others are about the sweep as a whole."""
-    return frozenset(MMADConfig.of("en-de").to_dict()) - {"lp"}
+    """Settings that may differ between the runs of a sweep: all that can move a number or stand in
+    a run file, but the language pair, which the input has one of. The others are about the sweep
+    as a whole."""
+    known = option_fields()
+    moving = {name for name, item in known.items() if item.metadata.get("key")}
+    kept = known.keys() & MMADConfig.of("en-de").to_dict().keys()
+    return frozenset(moving | kept) - {"lp"}
 
 
 def read_grid(path: str) -> Grid:

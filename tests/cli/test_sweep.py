@@ -225,6 +225,17 @@ def test_settings_that_ask_others_in_stage_one_share_nothing(sweep: Sweep, serve
     assert sum(call.schema == "dimension_annotations" for call in server.calls) == 2 * 3 * 20
 
 
+def test_a_sample_with_repeats_is_known_again(sweep: Sweep, server: LoopbackServer):
+    more = ("--sample", "2", "--repeats", "2")
+    first = sweep(server, *more)
+    assert first.status == 0, first.err
+    assert json.loads(first.out)["settings"][0]["systems"][0]["n_not_sampled"] == 1
+    calls = server.call_count
+    again = sweep(server, *more)
+    assert (again.status, server.call_count) == (0, calls)
+    assert without_payment(again.out) == without_payment(first.out)
+
+
 def test_text_and_latex_hold_a_row_a_setting_and_system(sweep: Sweep, server: LoopbackServer):
     text = sweep(server, "-f", "text", "-w", "1").out
     lines = [line.split() for line in text.splitlines()]
@@ -293,6 +304,15 @@ def test_a_key_that_a_later_setting_lacks_is_missed_before_any_call(
     )
     ran = mmad("sweep", "grid.toml", "-s", "src.txt", "-i", "bad.txt", "-l", "en-de", "-o", "runs")
     refuse_nothing_written(ran, server, "openai: ", "OPENAI_API_KEY")
+
+
+def test_the_pair_may_be_the_files(mmad: Mmad, server: LoopbackServer, files: Path):
+    (files / "grid.toml").write_text('[base]\nlp = "en-de"\n[grid]\nstrategy = ["none"]\n')
+    ran = mmad("sweep", "grid.toml", "-s", "src.txt", "-i", "bad.txt", "-o", "runs", "--base-url",
+               server.url, "--model", "m", "-f", "text")  # fmt: skip
+    assert ran.status == 0, ran.err
+    assert "1 of 1 settings are finished; each alone: 14 calls in all; paid: 14" in ran.out
+    assert "fewer" not in ran.out
 
 
 def test_wrong_usage_ends_with_2(mmad: Mmad, sweep: Sweep, server: LoopbackServer):

@@ -48,6 +48,8 @@ def start(inputs: Sequence[str], server: LoopbackServer, folder: Path) -> subpro
          "--base-url", server.url, "--concurrency", str(CONCURRENCY), "--cache",
          str(folder / "cache"), "-o", str(folder / "runs")],
         text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+        # An ignored Ctrl-C from a shell job must not reach it.
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),  # noqa: PLW1509
     )  # fmt: skip
 
 
@@ -57,12 +59,16 @@ def finish(process: subprocess.Popen[str]) -> str:
     return out
 
 
-def kill_after(process: subprocess.Popen[str], server: LoopbackServer, calls: int) -> None:
+def wait_for(process: subprocess.Popen[str], server: LoopbackServer, calls: int) -> None:
     deadline = time.monotonic() + 300
     while server.call_count < calls:
         assert time.monotonic() < deadline, "the sweep does not get on"
-        assert process.poll() is None, "the sweep ended before it could be killed"
+        assert process.poll() is None, "the sweep ended before it could be stopped"
         time.sleep(0.002)
+
+
+def kill_after(process: subprocess.Popen[str], server: LoopbackServer, calls: int) -> None:
+    wait_for(process, server, calls)
     process.send_signal(signal.SIGKILL)
     process.communicate(timeout=60)
     assert process.returncode == -signal.SIGKILL
@@ -112,6 +118,29 @@ def test_a_sweep_that_is_killed_goes_on_pays_stage_one_once_and_ends_the_same(
     assert runs == contents(whole / "runs")
     assert without_payment(out) == without_payment(expected)
     assert json.loads(expected)["paid"]["calls"] == needed
+
+
+@pytest.mark.slow
+def test_ctrl_c_prints_what_is_finished_and_keeps_the_account(tmp_path: Path):
+    gold = made_up()[:2]
+    inputs = write_inputs(gold, tmp_path)
+    with LoopbackServer(SimulatedServer(truth_of(gold)), latency=0.02, record=False) as server:
+        process = start(inputs, server, tmp_path)
+        wait_for(process, server, 60)
+        process.send_signal(signal.SIGINT)
+        out, err = process.communicate(timeout=60)
+        assert process.returncode == 130, err
+        assert "mmad: interrupted; " in err
+        assert "the same command again goes on from here" in err
+        assert "Traceback" not in err
+        done = json.loads(out)
+        assert 0 < done["n_finished"] < SETTINGS
+        account = json.loads((tmp_path / "runs" / "sweep.json").read_text())["settings"]
+        told = sum(each["paid"]["calls"] for each in account.values())
+        assert len(account) == done["n_finished"] + 1  # the one under way paid something, too
+        assert server.call_count - CONCURRENCY <= told <= server.call_count
+        again = json.loads(finish(start(inputs, server, tmp_path)))
+    assert again["n_finished"] == SETTINGS
 
 
 @pytest.fixture
