@@ -23,6 +23,7 @@ from mmad_metric.config import MMADConfig, option_fields
 _EPILOG = f"""\
 subcommands (as the first argument):
   mmad compare RUN …         compare systems from run files: tests, clusters, errors
+  mmad report RUN …          runs as one HTML page: spans, debates, filters
   mmad meta-eval --data DIR  hold runs and any metric's scores against human MQM
   mmad export RUN … -o DIR   runs as score files, ratings, MQM TSV, spans
   mmad prompts show|check    print or check the prompts
@@ -181,6 +182,8 @@ def _add_run(group: Any) -> None:
 
 def _add_output(group: Any) -> None:
     group.add_argument("-o", "--output", metavar="FILE", help="write the run file (.jsonl)")
+    group.add_argument("--report", metavar="FILE",
+                       help="write an HTML page of it all; see mmad report --help")  # fmt: skip
     group.add_argument("--show-spans", action="store_true",
                        help="print each segment's errors too")  # fmt: skip
     add_report(group)

@@ -9,6 +9,7 @@ import sys
 from collections.abc import Iterator
 from contextlib import ExitStack
 from dataclasses import dataclass, field
+from tempfile import TemporaryDirectory
 from typing import Any
 
 from tqdm import tqdm
@@ -28,10 +29,12 @@ from mmad_metric.cli.output import (
     stability_line,
 )
 from mmad_metric.cli.rated import Rated, add_rated
+from mmad_metric.cli.report import report_of_run
+from mmad_metric.cli.targets import check_report_target, check_run_target
 from mmad_metric.cli.terminal import tell
-from mmad_metric.errors import InputError, RunStopped
+from mmad_metric.errors import RunStopped
 from mmad_metric.files.inputs import Inputs
-from mmad_metric.files.run_file import RunWriter, read_run
+from mmad_metric.files.run_file import RunWriter
 from mmad_metric.layouts import DEFAULT_WIDTH
 from mmad_metric.local.model import SHIPPED_NOTICE, parse_local
 from mmad_metric.rating import SegmentRating, Status
@@ -69,7 +72,7 @@ def run_rate(options: argparse.Namespace) -> int:
     status."""
     plan = Plan.of(config_from(options))
     inputs = open_given(options)
-    _check_output(options)
+    _check_outputs(options)
     if options.dry_run:
         print_forecast(plan, inputs, as_json=options.format == "json")
         return EXIT_OK
@@ -79,26 +82,21 @@ def run_rate(options: argparse.Namespace) -> int:
     cost = role_costs(plan.config)
     totals = {each.name: SystemTotals(each.name, plan.scheme, cost=cost) for each in inputs.systems}
     with ExitStack() as stack:
-        writer = stack.enter_context(RunWriter(options.output)) if options.output else None
+        path = options.output
+        if options.report and not path:  # the report is made from a run file, kept or not
+            folder = stack.enter_context(TemporaryDirectory(prefix="mmad-"))
+            path = os.path.join(folder, "run.jsonl")
+        writer = stack.enter_context(RunWriter(path)) if path else None
         return _rate(Run(options, plan, inputs, writer, totals), found)
 
 
-def _check_output(options: argparse.Namespace) -> None:
-    """The run file must not take the place of an input, nor of anything that is no run file."""
-    if not options.output or not os.path.isfile(options.output):
-        return
-    systems = options.systems or []
-    inputs = [options.sources, *systems, *options.references, options.weights]
-    for path in inputs:
-        if path and os.path.exists(path) and os.path.samefile(path, options.output):
-            raise InputError(f"-o {options.output}: this is an input, {path}")
-    if os.path.getsize(options.output):
-        try:
-            read_run(options.output)
-        except InputError:
-            raise InputError(
-                f"-o {options.output}: this file exists and is no run file; it is not replaced"
-            ) from None
+def _check_outputs(options: argparse.Namespace) -> None:
+    """Neither the run file nor the report takes the place of what is no older one of its kind."""
+    inputs = [options.sources, *(options.systems or []), *options.references, options.weights]
+    if options.output:
+        check_run_target(options.output, inputs)
+    if options.report:
+        check_report_target("--report", options.report, inputs, options.output)
 
 
 def _notices(plan: Plan, inputs: Inputs, options: argparse.Namespace) -> list[str]:
@@ -140,13 +138,15 @@ def _rate(run: Run, found: Findings) -> int:
     if not run.options.sentence_level:
         _print_result(run, found)
     _tell(run.options, _account(run))
+    if run.options.report and run.writer is not None:
+        report_of_run(run.writer.path, run.options.report, quiet=run.options.quiet)
     return EXIT_UNSCORED if any(each.n_unscored for each in run.totals.values()) else EXIT_OK
 
 
 def _progress(run: Run) -> str:
     """How far it came, and how to go on."""
     text = f"{run.done} of {run.inputs.total} segments are finished"
-    if run.writer is not None:
+    if run.writer is not None and run.options.output:
         text += f" and stand in {run.writer.part}"
     if run.plan.config.use_cache:
         return f"{text}; the same command again goes on from here (replies are in the cache)"

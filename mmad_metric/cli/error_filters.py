@@ -1,0 +1,41 @@
+"""Options that choose which errors count, by how they came to be."""
+
+from __future__ import annotations
+
+import argparse
+
+from mmad_metric.filtering import ErrorFilter
+
+
+def add_error_filters(parser: argparse.ArgumentParser) -> None:
+    """--min-support, --disputed-only, --undisputed-only, --raised-by."""
+    group = parser.add_argument_group("only errors that")
+    group.add_argument(
+        "--min-support",
+        type=float,
+        metavar="X",
+        help="at least this share, 0 to 1, of the agents asked keep in their last word",
+    )
+    disputed = group.add_mutually_exclusive_group()
+    disputed.add_argument(
+        "--disputed-only",
+        dest="disputed",
+        action="store_const",
+        const=True,
+        help="pro and con opened with different views of",
+    )
+    disputed.add_argument(
+        "--undisputed-only", dest="disputed", action="store_const", const=False, help="the others"
+    )
+    group.add_argument(
+        "--raised-by",
+        type=lambda text: [name for name in text.split(",") if name],
+        default=[],
+        metavar="AGENT[,…]",
+        help="one of these raised first: annotate.accuracy, or a role such as pro, judge",
+    )
+
+
+def error_filter(options: argparse.Namespace) -> ErrorFilter:
+    """Raises ConfigError for a share that is none."""
+    return ErrorFilter(options.min_support, options.disputed, tuple(options.raised_by))
