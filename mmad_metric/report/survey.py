@@ -15,7 +15,8 @@ from mmad_metric.repeats import RatedRow
 from mmad_metric.report.runs import ReportRun, ReportSystem, systems_of
 from mmad_metric.results import SystemTotals
 
-# A page of a thousand ratings has some ten megabytes with its debates: browsers take it with ease.
+# A thousand ratings with their debates are some five megabytes, which a browser opens and filters
+# at once; 20,000 take it half a minute (docs/benchmarks.md).
 MOST_RATINGS = 1000
 
 # A row of the inputs: its index and its source. Runs that differ in one of them do not meet.

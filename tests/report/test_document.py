@@ -117,6 +117,18 @@ def test_an_error_that_is_not_in_the_text_is_listed(tmp_path: Path):
     assert "not found in the text" in listed
 
 
+def test_errors_are_counted_by_dimension_and_severity(tmp_path: Path):
+    """Severities that one dimension has and another has not, and a dimension of one system."""
+    page = one(
+        tmp_path,
+        rated(Segment("s", "abc", "A"), error("a", 0, "critical"), error("b", 1),
+              error("c", 2, "major", category="items/keys")),
+        rated(Segment("s", "abc", "B"), error("b", 1, "neutral")),
+    )  # fmt: skip
+    cells = [text for text in page.texts("td") if "points" in text]
+    assert cells == ["1 major 5 points", "1 critical, 1 minor 6 points", "1 neutral 0 points"]
+
+
 def test_how_an_error_came_to_be_is_told(tmp_path: Path):
     page = one(
         tmp_path,

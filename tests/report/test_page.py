@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -62,6 +63,12 @@ class Visit:
         self.settle()
 
 
+def _note(seen: Visit, dialog: Any) -> None:
+    """A dialog that nobody closes would stop the test."""
+    seen.dialogs.append(dialog.message)
+    dialog.dismiss()
+
+
 @pytest.fixture(scope="module")
 def browser() -> Iterator[Any]:
     with chromium() as running:
@@ -110,7 +117,7 @@ def visit(browser: Any) -> Iterator[Callable[..., Visit]]:
         page.on("console", lambda message: found.complaints.append(message.text))
         page.on("pageerror", lambda problem: found.complaints.append(str(problem)))
         page.on("request", lambda request: found.requests.append(request.url))
-        page.on("dialog", lambda dialog: (found.dialogs.append(dialog.message), dialog.dismiss()))
+        page.on("dialog", partial(_note, found))
         page.goto(target.as_uri())
         return found
 
