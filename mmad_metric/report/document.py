@@ -54,6 +54,7 @@ def write_report(paths: Sequence[str], target: str, choice: Choice) -> Written:
     """
     found = survey(open_runs(paths), choice)
     selection = select(found, choice)
+    target = os.path.realpath(target)  # a link stays one
     part = f"{target}.part"
     try:
         with tempfile.TemporaryFile() as spool, open(part, "wb") as out:
