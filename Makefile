@@ -24,7 +24,8 @@ help: ## list the targets
 
 demo: $(DEMO_READY) ## rate three short segments with the embedded model: no key, no network
 	$(BIN)/mmad -s examples/demo.en.txt -i examples/demo.de.txt -l en-de --model local \
-		--prompts brief --rounds 1 --max-tokens 256 -f text --show-spans -o demo-run.jsonl
+		--prompts brief --rounds 1 --max-tokens 256 -f text --show-spans -o demo-run.jsonl \
+		--report demo-report.html
 
 test: $(DEV_READY) ## run the everyday tests, on every core
 	$(BIN)/python -m pytest -q -m "not slow" -n auto --dist worksteal $(PYTEST_ARGS)
@@ -62,7 +63,7 @@ bench: $(DEV_READY) ## speed and memory, on the loopback server
 
 clean: ## remove what builds and checks leave behind, the environment too
 	rm -rf $(VENV) $(OLDEST) build dist *.egg-info .mypy_cache .ruff_cache .pytest_cache .hypothesis
-	rm -f demo-run.jsonl demo-run.jsonl.part
+	rm -f demo-run.jsonl demo-run.jsonl.part demo-report.html
 
 $(BIN)/python:
 	$(PYTHON) -m venv $(VENV)

@@ -115,12 +115,16 @@ def shown_url(url: str) -> str:
     return urlunsplit((parts.scheme, host, parts.path.rpartition("@")[2], "", ""))
 
 
+def without_secrets(text: str) -> str:
+    """The text without what looks like a key, its URLs without user, password and query."""
+    return KEY_LIKE.sub("…", URL_LIKE.sub(lambda found: shown_url(found.group()), text))
+
+
 def scrub(text: str, secrets: Iterable[str] = ()) -> str:
     """A server's words on one line of bounded length, without keys and URLs' secrets."""
     for secret in sorted(secrets, key=len, reverse=True):
         text = text.replace(secret, "…")
-    text = URL_LIKE.sub(lambda found: shown_url(found.group()), text)
-    text = " ".join(KEY_LIKE.sub("…", text).split())
+    text = " ".join(without_secrets(text).split())
     return text if len(text) <= DETAIL_LENGTH else text[: DETAIL_LENGTH - 1] + "…"
 
 

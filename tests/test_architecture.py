@@ -30,7 +30,7 @@ LAYERS = {
     "the ground": "version errors blocking addresses names",
     "the seam to a model": "chat",
     "MQM values": "mqm label_words labels normalise spans merging languages scales rating scoring "
-    "provenance filtering",
+    "provenance filtering stretches",
     "settings": "method_space setting_fields plain_values config call_counts signature repeats "
     "results layouts",
     "prompts": "pack_parts pack_files packs templates deciding_prompts",
@@ -63,13 +63,15 @@ LAYERS = {
     "the Python face": "api registration integrations.ranks integrations.decoding "
     "integrations.columns integrations.trainer integrations.datasets integrations __init__ "
     "sacrebleu_metric",
+    "the report": "report report.target report.text report.runs report.survey report.debates "
+    "report.cards report.overview report.document",
     "the Space": "hub hub.space hub.wheel hub.folder hub.push hub.page hub.visit hub.app",
     "the command line": "cli.exits cli.terminal cli.sacrebleu_options cli.options cli.columns "
     "cli.resampling cli.test_sets cli.overlap cli.printing cli.output cli.forecast cli.given "
-    "cli.findings cli.rated cli.error_filters cli.rate cli.score cli.prompt_text "
-    "cli.baseline_prompts cli.prompts cli.local cli.register cli.tables cli.sweep_output "
-    "cli.sweep cli.compare_output cli.compare cli.hub cli.export cli.meta_eval_rules "
-    "cli.meta_eval_options cli.meta_eval cli cli.__main__",
+    "cli.findings cli.rated cli.targets cli.error_filters cli.report cli.rate cli.score "
+    "cli.prompt_text cli.baseline_prompts cli.prompts cli.local cli.register cli.tables "
+    "cli.sweep_output cli.sweep cli.compare_output cli.compare cli.hub cli.export "
+    "cli.meta_eval_rules cli.meta_eval_options cli.meta_eval cli cli.__main__",
     "the evaluate face": "metric_inputs metric_options mmad",
 }
 PLACE = {name: place for place, name in enumerate(" ".join(LAYERS.values()).split())}

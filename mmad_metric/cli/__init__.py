@@ -15,6 +15,7 @@ from mmad_metric.errors import MMADError
 SUBCOMMANDS = {
     "sweep": ("mmad_metric.cli.sweep", "run_sweep"),
     "compare": ("mmad_metric.cli.compare", "run_compare"),
+    "report": ("mmad_metric.cli.report", "run_report"),
     "export": ("mmad_metric.cli.export", "run_export"),
     "meta-eval": ("mmad_metric.cli.meta_eval", "run_meta_eval"),
     "prompts": ("mmad_metric.cli.prompts", "run_prompts"),

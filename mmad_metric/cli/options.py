@@ -26,6 +26,7 @@ _EPILOG = f"""\
 subcommands (as the first argument):
   mmad sweep GRID.toml …     rate under a grid of settings; stage 1 is paid for once
   mmad compare RUN …         compare systems from run files: tests, clusters, errors
+  mmad report RUN …          runs as one HTML page: spans, debates, filters
   mmad meta-eval --data DIR  hold runs and any metric's scores against human MQM
   mmad export RUN … -o DIR   runs as score files, ratings, MQM TSV, spans
   mmad prompts show|check    print or check the prompts
@@ -202,6 +203,8 @@ def _add_run(group: Any) -> None:
 
 def _add_output(group: Any) -> None:
     group.add_argument("-o", "--output", metavar="FILE", help="write the run file (.jsonl)")
+    group.add_argument("--report", metavar="FILE",
+                       help="write an HTML page of it all; see mmad report --help")  # fmt: skip
     group.add_argument("--show-spans", action="store_true",
                        help="print each segment's errors too")  # fmt: skip
     add_report(group)

@@ -8,6 +8,7 @@ import sys
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field
+from tempfile import TemporaryDirectory
 from typing import Any
 
 from tqdm import tqdm
@@ -27,11 +28,13 @@ from mmad_metric.cli.output import (
     span_lines,
 )
 from mmad_metric.cli.rated import Rated, add_rated
+from mmad_metric.cli.report import report_of_run
+from mmad_metric.cli.targets import check_report_target, check_run_target
 from mmad_metric.cli.terminal import tell
 from mmad_metric.config import MMADConfig
-from mmad_metric.errors import InputError, RunStopped
+from mmad_metric.errors import RunStopped
 from mmad_metric.files.inputs import Inputs
-from mmad_metric.files.run_file import RunWriter, read_run
+from mmad_metric.files.run_file import RunWriter
 from mmad_metric.layouts import DEFAULT_WIDTH
 from mmad_metric.local.model import SHIPPED_NOTICE, parse_local
 from mmad_metric.rating import SegmentRating, Status
@@ -73,7 +76,7 @@ def run_rate(options: argparse.Namespace) -> int:
     status."""
     plan = Plan.of(config_from(options))
     inputs = open_given(options)
-    _check_output(options)
+    _check_outputs(options)
     if options.dry_run:
         print_forecast(plan, inputs, as_json=options.format == "json")
         return EXIT_OK
@@ -81,26 +84,21 @@ def run_rate(options: argparse.Namespace) -> int:
     # Before any call: what cannot be computed should cost nothing.
     found = overlap_findings(options, inputs)
     with ExitStack() as stack:
-        writer = stack.enter_context(RunWriter(options.output)) if options.output else None
+        path = options.output
+        if options.report and not path:  # the report is made from a run file, kept or not
+            folder = stack.enter_context(TemporaryDirectory(prefix="mmad-"))
+            path = os.path.join(folder, "run.jsonl")
+        writer = stack.enter_context(RunWriter(path)) if path else None
         return _rate(Run(options, Recording.of(plan, inputs, writer)), found)
 
 
-def _check_output(options: argparse.Namespace) -> None:
-    """The run file must not take the place of an input, nor of anything that is no run file."""
-    if not options.output or not os.path.isfile(options.output):
-        return
-    systems = options.systems or []
-    inputs = [options.sources, *systems, *options.references, options.weights]
-    for path in inputs:
-        if path and os.path.exists(path) and os.path.samefile(path, options.output):
-            raise InputError(f"-o {options.output}: this is an input, {path}")
-    if os.path.getsize(options.output):
-        try:
-            read_run(options.output)
-        except InputError:
-            raise InputError(
-                f"-o {options.output}: this file exists and is no run file; it is not replaced"
-            ) from None
+def _check_outputs(options: argparse.Namespace) -> None:
+    """Neither the run file nor the report takes the place of what is no older one of its kind."""
+    inputs = [options.sources, *(options.systems or []), *options.references, options.weights]
+    if options.output:
+        check_run_target(options.output, inputs)
+    if options.report:
+        check_report_target("--report", options.report, inputs, options.output)
 
 
 def notices(plan: Plan, options: argparse.Namespace) -> list[str]:
@@ -142,6 +140,9 @@ def _rate(run: Run, found: Findings) -> int:
     if not run.options.sentence_level:
         _print_result(run, found)
     tell_all(run.options, _account(run))
+    writer = run.recording.writer
+    if run.options.report and writer is not None:
+        report_of_run(writer.path, run.options.report, quiet=run.options.quiet)
     return EXIT_UNSCORED if run.recording.has_unscored else EXIT_OK
 
 
@@ -149,7 +150,7 @@ def _progress(run: Run) -> str:
     """How far it came, and how to go on."""
     recording = run.recording
     text = f"{recording.done} of {run.inputs.total} segments are finished"
-    if recording.writer is not None:
+    if recording.writer is not None and run.options.output:
         text += f" and stand in {recording.writer.part}"
     if run.plan.config.use_cache:
         return f"{text}; the same command again goes on from here (replies are in the cache)"

@@ -13,7 +13,8 @@ from mmad_metric.errors import ConfigError, InputError
 
 # Options that are about rating by a model, with what they are called.
 _OF_RATING = {
-    "output": "-o", "show_spans": "--show-spans", "dry_run": "--dry-run", "strict": "--strict",
+    "output": "-o", "report": "--report", "show_spans": "--show-spans", "dry_run": "--dry-run",
+    "strict": "--strict",
 }  # fmt: skip
 
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from html import escape
-from itertools import pairwise
 
 from mmad_metric.mqm import MQMError, Placement, Side
 from mmad_metric.rating import SegmentRating
 from mmad_metric.results import SystemTotals
+from mmad_metric.stretches import Numbered, stretches
 
 STYLE = """
 .mmad { line-height: 1.5; }
@@ -71,30 +71,24 @@ def failure(message: str) -> str:
     return page(Shown((), (), 0, failure=message))
 
 
-def marked(text: str, errors: Iterable[tuple[int, MQMError]]) -> str:
+def marked(text: str, errors: Iterable[Numbered]) -> str:
     """The text as HTML with a `<mark>` for every stretch that the same numbered errors cover.
 
     A stretch looks as severe as the worst of them; a number follows where its error ends.
     """
-    placed = [
-        (number, error, error.start, error.end)
-        for number, error in errors
-        if error.start is not None and error.end is not None and error.end <= len(text)
-    ]
-    cuts = sorted({0, len(text), *(at for each in placed for at in each[2:])})
     pieces = []
-    for start, end in pairwise(cuts):
-        covering = [each for each in placed if each[2] <= start and end <= each[3]]
-        piece = escape(text[start:end])
-        if covering:
-            worst = max((error for _, error, *_ in covering), key=lambda each: each.severity.rank)
+    for each in stretches(text, errors):
+        piece = escape(text[each.start : each.end])
+        if not piece:  # an error of no length
+            continue
+        if each.worst is not None:
             title = "; ".join(
-                f"{error.severity.value} {error.category}" for _, error, *_ in covering
+                f"{error.severity.value} {error.category}" for _, error in each.covering
             )
-            kind = f"mmad-{worst.severity.value}"
+            kind = f"mmad-{each.worst.severity.value}"
             piece = f'<mark class="{kind}" title="{escape(title)}">{piece}</mark>'
-        ending = [str(number) for number, _, begin, stop in placed if begin < stop == end]
-        pieces.append(piece + (f"<sup>{','.join(ending)}</sup>" if ending else ""))
+        ending = ",".join(map(str, each.ending))
+        pieces.append(piece + (f"<sup>{ending}</sup>" if ending else ""))
     return "".join(pieces)
 
 

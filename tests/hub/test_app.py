@@ -6,7 +6,6 @@ import contextlib
 import io
 import os
 import re
-import shutil
 import socket
 import struct
 import subprocess
@@ -26,18 +25,12 @@ from mmad_metric.hub.folder import export
 from mmad_metric.hub.space import space_files
 from mmad_metric.hub.wheel import requirements
 from tests.annotator import Annotator, by_words
+from tests.browser import chromium
 from tests.loopback import LoopbackServer
 from tests.loopback_replies import Scripted
 
 pytest.importorskip("gradio")
-playwright = pytest.importorskip("playwright.sync_api")
 
-BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome")
-# A fresh profile is playwright's own doing.
-FLAGS = [
-    *("--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-sync"),
-    *("--disable-background-networking", "--disable-component-update"),
-]
 PATIENCE = 90.0  # seconds; machines are shared
 KEY = "visitor-key-4711"
 SCRIPT = "<script>window.obeyed=1</script>"
@@ -124,13 +117,8 @@ def _wait_for(port: int, process: subprocess.Popen[bytes], log: Path) -> None:
 
 @pytest.fixture(scope="module")
 def browser() -> Iterator[Any]:
-    path = next(filter(None, map(shutil.which, BROWSERS)), None)
-    if path is None:
-        pytest.skip(f"no browser on this machine: none of {', '.join(BROWSERS)}")
-    with playwright.sync_playwright() as driver:
-        running = driver.chromium.launch(executable_path=path, headless=True, args=FLAGS)
+    with chromium() as running:
         yield running
-        running.close()
 
 
 @pytest.fixture

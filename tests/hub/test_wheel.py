@@ -50,7 +50,9 @@ def found(site: Path) -> metadata.Distribution:
 def test_a_checkout_is_built_with_card_app_script_and_prompts(wheel: tuple[str, bytes]):
     assert wheel[0] == NAME
     held = names(wheel[1])
-    for name in ("card/hub_card.md", "hub/app.py", "mmad.py", "prompts/mmad/pack.toml"):
+    page = [f"report/page/{path.name}" for path in (ROOT / "mmad_metric/report/page").iterdir()]
+    assert len(page) == 6
+    for name in ("card/hub_card.md", "hub/app.py", "mmad.py", "prompts/mmad/pack.toml", *page):
         assert f"mmad_metric/{name}" in held
     for file in (ROOT / "prompts").rglob("*.*"):
         if "__pycache__" not in file.parts:
