@@ -101,18 +101,18 @@ class Forecast:
 
 
 def forecast(plan: Plan, segments: Iterable[Segment]) -> Forecast:
-    """Walk the segments that are to be rated once, without a call."""
+    """Walk the segments that are to be rated, with their material, once, without a call."""
     cases = _cases(plan)
     estimator = _Estimator(plan.prompts, plan.config)
     rows, seen = 0, set()
     for segment in segments:
         rows += 1
-        pair = hash((segment.source, segment.translation))
+        pair = hash((segment.source, segment.translation, segment.material))
         if pair in seen or without_call(segment, plan.scheme) is not None:
             continue
         seen.add(pair)
         for case in cases:
-            estimator.segment(case, (segment.source, segment.translation))
+            estimator.segment(case, segment)
     for case in cases:
         case.repeat(plan.config.repeats)
     return Forecast(rows, len(seen), cases, plan.config.repeats)
@@ -143,8 +143,10 @@ class _Estimator:
         coupled = SKIP_PARTITION in config.skip_stages
         self._dimensions = (ALL_DIMENSIONS,) if coupled else prompts.pack.dimensions
 
-    def segment(self, case: Case, texts: tuple[str, str]) -> None:
+    def segment(self, case: Case, segment: Segment) -> None:
         """Add what one segment takes in a case."""
+        texts = (segment.source, segment.translation)
+        self._prompts = self._prompts.beside(segment.material)
         for dimension in self._dimensions:
             messages = self._prompts.annotate(dimension, texts)
             known = self._prefixes.get(dimension.name)

@@ -10,6 +10,7 @@ from typing import Any
 
 from mmad_metric.chat import Usage
 from mmad_metric.errors import Reason
+from mmad_metric.material import NO_MATERIAL, Material
 from mmad_metric.mqm import Annotation, MQMError
 
 
@@ -19,7 +20,8 @@ class Segment:
 
     system: the system's name ("" when there is just one); index: 0-based row within the
     system; id, doc: the user's own names, if any; repeat: which of several independent ratings
-    of the row this is for, from 1; None where a row is rated once.
+    of the row this is for, from 1; None where a row is rated once; material: what is shown
+    beside the texts.
     """
 
     source: str
@@ -30,6 +32,7 @@ class Segment:
     doc: str | None = None
     reference: str | None = None
     repeat: int | None = None
+    material: Material = NO_MATERIAL
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,7 +136,7 @@ class SegmentRating:
     """The result of one segment.
 
     score: <= 0, 0 is perfect, None unless `status` is scored; errors: placed and merged, in
-    the judge's order; reason, detail: why it is unscored; flags: e.g. "empty_translation";
+    the judge's order; reason, detail: why it is unscored; flags: "empty_translation", "quotes_context";
     usage: by role, as first paid; models: what the server says it served; levels, adapted:
     structured-output levels used and parameters the server made us change.
     """

@@ -7,10 +7,13 @@ from contextlib import aclosing, asynccontextmanager
 from dataclasses import dataclass
 from typing import Any
 
+from mmad_metric.beside import Sizes, with_material
 from mmad_metric.calls.connect import Connection, connect, resolve
 from mmad_metric.config import MMADConfig
 from mmad_metric.deciding_prompts import check_prompts, check_variants
+from mmad_metric.files.glossaries import read_glossary
 from mmad_metric.files.inputs import sample_rows
+from mmad_metric.glossary import Glossary
 from mmad_metric.memory import RatingMemory, memory_identity
 from mmad_metric.method_space import SKIP_PARTITION, check_dimensions
 from mmad_metric.packs import load_pack
@@ -26,28 +29,32 @@ from mmad_metric.version import __version__
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """Settings with the prompts and weights that they name."""
+    """Settings with the prompts, weights and glossary that they name."""
 
     config: MMADConfig
     prompts: Prompts
     scheme: WeightScheme
+    glossary: Glossary | None = None
 
     @classmethod
     def of(cls, config: MMADConfig) -> Plan:
-        """Load and check the prompt pack and the weights. Raises ConfigError, PackError."""
-        prompts = Prompts(load_pack(config.prompts), config.lp)
+        """Load and check the prompt pack, the weights and the glossary. Raises ConfigError,
+        PackError, InputError."""
+        prompts = Prompts(load_pack(config.prompts), config.lp, config.shows())
         check_prompts(prompts)
         if config.uses_variants():
             check_variants(prompts, [config.topic], [config.strategy])
-        plan = cls(config, prompts, load_scheme(config.weights))
+        glossary = None if config.glossary is None else read_glossary(config.glossary)
+        plan = cls(config, prompts, load_scheme(config.weights), glossary)
         check_dimensions(config, plan.dimension_names)
         return plan
 
     @property
     def pack_identity(self) -> str:
         """Name, version and hash of the prompts that these settings can send."""
-        pack = self.prompts.pack
-        return pack.full_identity if self.config.uses_variants() else pack.identity
+        return self.prompts.pack.identity_with(
+            variants=self.config.uses_variants(), material=bool(self.config.shows())
+        )
 
     @property
     def dimension_names(self) -> tuple[str, ...]:
@@ -68,7 +75,11 @@ class Plan:
             observed or Observed(),
         )
         # What an own table holds moves scores, not what its file is called.
-        return {**fields, "weights": self.scheme.identity}
+        return {**fields, "weights": self.scheme.identity, **self._glossary_identity}
+
+    @property
+    def _glossary_identity(self) -> dict[str, str]:
+        return {} if self.glossary is None else {"glossary": self.glossary.identity}
 
     def signature(self, observed: Observed | None = None, *, short: bool = False) -> str:
         return format_signature(self.signature_fields(observed), short=short)
@@ -77,6 +88,7 @@ class Plan:
         """The settings as a run file's header keeps them: enough to rescore and to repeat."""
         return {
             **self.config.to_dict(),
+            **self._glossary_identity,
             "prompts": self.pack_identity,
             "demos": self.demo_pair,
             "weight_table": scheme_table(self.scheme),
@@ -103,9 +115,14 @@ class Session:
     plan: Plan
     connection: Connection
 
-    async def rate(self, segments: Iterable[Segment], n_rows: int) -> AsyncGenerator[SegmentRating]:
+    async def rate(
+        self,
+        segments: Iterable[Segment],
+        n_rows: int,
+        sizes: Sizes | None = None,
+    ) -> AsyncGenerator[SegmentRating]:
         """Ratings in input order, a sampled row's repeats one after the other; n_rows is the
-        number of rows a system has."""
+        number of rows a system has; sizes: of documents, see `with_material`."""
         plan, connection = self.plan, self.connection
         method = Method(plan.config, plan.prompts, plan.scheme, connection)
         memory = RatingMemory(connection.store, memory_identity(self._made_of()))
@@ -123,7 +140,7 @@ class Session:
 
         to_rate = (
             each
-            for segment in segments
+            for segment in with_material(segments, plan.config, plan.glossary, sizes)
             for each in repeated(segment, 1 if _left_out(segment, sampled) else plan.config.repeats)
         )
         async with aclosing(rate_segments(to_rate, method, known)) as ratings:

@@ -29,7 +29,7 @@ ROOT = Path(__file__).resolve().parent.parent / PACKAGE
 LAYERS = {
     "the ground": "version errors blocking addresses names",
     "the seam to a model": "chat",
-    "MQM values": "mqm label_words labels normalise spans merging languages rating scoring "
+    "MQM values": "mqm label_words labels normalise material glossary spans merging languages rating scoring "
     "provenance",
     "settings": "method_space setting_fields plain_values config call_counts signature repeats "
     "results layouts",
@@ -44,8 +44,8 @@ LAYERS = {
     "servers.completions servers.verdicts servers.client servers.openai_chat",
     "the embedded model": "local local.span_schema local.model local.setup local.chat",
     "around a model": "calls calls.prices calls.cache calls.limits calls.reasking calls.connect",
-    "files": "files files.lines files.json_lines files.tables files.corpus files.input_spec "
-    "files.system_names files.inputs files.run_lines files.run_file files.score_files",
+    "files": "files files.lines files.json_lines files.documents files.glossaries files.tables "
+    "files.corpus files.input_spec files.parallel files.system_names files.inputs files.run_lines files.run_file files.score_files",
     "comparing runs": "comparison comparison.systems comparison.outcome comparison.segments",
     "meta-evaluation": "metaeval metaeval.arrays metaeval.layout "
     "metaeval.ratings metaeval.marot metaeval.runs metaeval.export metaeval.correlation "
@@ -54,13 +54,13 @@ LAYERS = {
     "metaeval.loading metaeval.resampling metaeval.exchanged_ties metaeval.permutation "
     "metaeval.ranking metaeval.selection metaeval.raters metaeval.tables metaeval.reports "
     "metaeval.plots",
-    "a run": "memory session forecast testing",
+    "a run": "beside memory session forecast testing",
     "the Python face": "api registration integrations.ranks integrations.decoding "
     "integrations.columns integrations.trainer integrations.datasets integrations __init__ "
     "sacrebleu_metric",
     "the Space": "hub hub.space hub.wheel hub.folder hub.push hub.page hub.visit hub.app",
     "the command line": "cli.exits cli.terminal cli.sacrebleu_options cli.options cli.columns "
-    "cli.resampling cli.test_sets cli.overlap cli.printing cli.output cli.forecast cli.given "
+    "cli.resampling cli.test_sets cli.overlap cli.printing cli.output cli.forecast cli.beside cli.given "
     "cli.findings cli.rated cli.rate cli.score cli.prompts cli.local cli.register cli.tables "
     "cli.compare_output cli.compare cli.hub cli.export cli.meta_eval_options "
     "cli.meta_eval cli cli.__main__",

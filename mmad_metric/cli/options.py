@@ -48,6 +48,7 @@ the mean over the scored segments.
 _GROUPS = {
     "model": ("model", "base_url", "role_models", "temperature", "max_tokens", "structured",
               "fold_system", "extra_body"),
+    "material": ("context", "glossary", "use_reference"),
     "method": ("prompts", "strategy", "topic", "dispute", "rounds", "turns", "full_debate",
                "skip_stages", "weights"),
     "run": ("sample", "seed", "repeats", "concurrency", "timeout", "max_retries", "reasks",
@@ -57,7 +58,7 @@ _FLAGS = {"role_models": "--role-model", "skip_stages": "--skip-stage"}
 _METAVARS = {
     "model": "MODEL", "base_url": "URL", "role_models": "ROLE=MODEL", "temperature": "T",
     "max_tokens": "N", "extra_body": "JSON", "prompts": "PACK", "rounds": "N", "weights": "SCHEME",
-    "sample": "N", "seed": "N", "repeats": "K", "concurrency": "N", "timeout": "S",
+    "context": "N", "glossary": "TSV", "sample": "N", "seed": "N", "repeats": "K", "concurrency": "N", "timeout": "S",
     "max_retries": "N", "reasks": "N", "max_cost": "USD", "cache": "DIR",
 }  # fmt: skip
 
@@ -69,7 +70,7 @@ def _temperature(text: str) -> float | str:
 _temperature.__name__ = "number or 'default'"
 _TYPES: dict[str, Any] = {
     "temperature": _temperature, "max_tokens": int, "rounds": int, "sample": int, "seed": int,
-    "repeats": int, "concurrency": int, "timeout": float, "max_retries": int, "reasks": int,
+    "context": int, "repeats": int, "concurrency": int, "timeout": float, "max_retries": int, "reasks": int,
     "max_cost": float, "skip_stages": int,
 }  # fmt: skip
 
@@ -132,8 +133,8 @@ def build_parser() -> argparse.ArgumentParser:
 def _add_inputs(group: Any) -> None:
     group.add_argument(
         "references", nargs="*", metavar="REF",
-        help="reference files, for bleu, chrf and ter; mmad keeps them in the run file and does "
-        "not use them",
+        help="reference files, for bleu, chrf and ter; mmad keeps them in the run file and uses "
+        "the first with --use-reference only",
     )  # fmt: skip
     group.add_argument("-s", "--source", metavar="SRC", dest="sources",
                        help="source file, one segment a line")  # fmt: skip
@@ -147,6 +148,10 @@ def _add_inputs(group: Any) -> None:
                        help="language pair, such as en-de (needed by mmad and -t)")  # fmt: skip
     group.add_argument("--name", nargs="+", action="extend", metavar="NAME", dest="names",
                        help="names of the systems (default: from the files)")  # fmt: skip
+    group.add_argument(
+        "--doc-ids", metavar="FILE",
+        help="the document of each row, a line each (for --context; also domain, tab, document)",
+    )  # fmt: skip
     group.add_argument("--tsv", action="store_true", help="inputs are TSV whatever their name")
     add_input(group)
 

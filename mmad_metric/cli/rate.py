@@ -13,8 +13,10 @@ from typing import Any
 
 from tqdm import tqdm
 
+from mmad_metric.beside import Beside, look_beside
 from mmad_metric.blocking import run_blocking
 from mmad_metric.calls.connect import Connection, role_costs, role_prices
+from mmad_metric.cli.beside import beside_notices
 from mmad_metric.cli.exits import EXIT_ERROR, EXIT_INTERRUPTED, EXIT_OK, EXIT_UNSCORED
 from mmad_metric.cli.findings import Findings, overlap_findings, print_findings
 from mmad_metric.cli.forecast import print_forecast
@@ -51,6 +53,7 @@ class Run:
     inputs: Inputs
     writer: RunWriter | None
     totals: dict[str, SystemTotals]
+    beside: Beside = Beside()
     shown: list[dict[str, Any]] = field(default_factory=list)
     connection: Connection | None = None
 
@@ -69,18 +72,19 @@ def run_rate(options: argparse.Namespace) -> int:
     status."""
     plan = Plan.of(config_from(options))
     inputs = open_given(options)
+    beside = look_beside(inputs.segments(), plan.config)
     _check_output(options)
     if options.dry_run:
         print_forecast(plan, inputs, as_json=options.format == "json")
         return EXIT_OK
-    _tell(options, _notices(plan, inputs, options))
+    _tell(options, [*_notices(plan, inputs, options), *beside_notices(plan, beside)])
     # Before any call: what cannot be computed should cost nothing.
     found = overlap_findings(options, inputs)
     cost = role_costs(plan.config)
     totals = {each.name: SystemTotals(each.name, plan.scheme, cost=cost) for each in inputs.systems}
     with ExitStack() as stack:
         writer = stack.enter_context(RunWriter(options.output)) if options.output else None
-        return _rate(Run(options, plan, inputs, writer, totals), found)
+        return _rate(Run(options, plan, inputs, writer, totals, beside), found)
 
 
 def _check_output(options: argparse.Namespace) -> None:
@@ -89,6 +93,7 @@ def _check_output(options: argparse.Namespace) -> None:
         return
     systems = options.systems or []
     inputs = [options.sources, *systems, *options.references, options.weights]
+    inputs += [options.doc_ids, options.glossary]
     for path in inputs:
         if path and os.path.exists(path) and os.path.samefile(path, options.output):
             raise InputError(f"-o {options.output}: this is an input, {path}")
@@ -107,7 +112,7 @@ def _notices(plan: Plan, inputs: Inputs, options: argparse.Namespace) -> list[st
     locals_used = [parse_local(plan.config.model_for(role)[0]) for role in roles]
     if any(local is not None and local.is_shipped for local in locals_used):
         notices.append(SHIPPED_NOTICE)
-    if options.references and not options.overlap:
+    if options.references and not (options.overlap or options.use_reference):
         notices.append("references are kept in the run file, but not used by the metric")
     if not inputs.total:
         notices.append("the input is empty: there is nothing to rate")
@@ -173,7 +178,8 @@ async def _stream(run: Run) -> None:
 async def _rate_all(run: Run, session: Session) -> None:
     silent = run.options.quiet or not sys.stderr.isatty()
     with tqdm(total=run.inputs.total, unit="seg", disable=silent, file=sys.stderr) as bar:
-        async for rating in session.rate(run.inputs.segments(), run.inputs.n_rows):
+        segments, sizes = run.inputs.segments(), run.beside.sizes
+        async for rating in session.rate(segments, run.inputs.n_rows, sizes):
             totals = run.totals[rating.segment.system]
             totals.add(rating)
             if run.writer is not None:
