@@ -27,6 +27,14 @@ class Beside:
     sizes: Sizes | None = None
     without_reference: int = 0
 
+    def notices(self, glossary: Glossary | None = None) -> Iterator[str]:
+        """What people should know before it begins, in lines."""
+        if glossary is not None:
+            yield f"glossary {glossary.name}: {len(glossary.terms)} terms"
+        if self.without_reference:
+            rows = "1 row has" if self.without_reference == 1 else f"{self.without_reference} rows have"
+            yield f"{rows} no reference, and will be rated without"
+
 
 def look_beside(segments: Iterable[Segment], config: MMADConfig) -> Beside:
     """Look whether everything is there that shall be shown; reads on only where it must.

@@ -60,7 +60,7 @@ LAYERS = {
     "sacrebleu_metric",
     "the Space": "hub hub.space hub.wheel hub.folder hub.push hub.page hub.visit hub.app",
     "the command line": "cli.exits cli.terminal cli.sacrebleu_options cli.options cli.columns "
-    "cli.resampling cli.test_sets cli.overlap cli.printing cli.output cli.forecast cli.beside cli.given "
+    "cli.resampling cli.test_sets cli.overlap cli.printing cli.output cli.forecast cli.given "
     "cli.findings cli.rated cli.rate cli.score cli.prompts cli.local cli.register cli.tables "
     "cli.compare_output cli.compare cli.hub cli.export cli.meta_eval_options "
     "cli.meta_eval cli cli.__main__",

@@ -48,7 +48,7 @@ the mean over the scored segments.
 _GROUPS = {
     "model": ("model", "base_url", "role_models", "temperature", "max_tokens", "structured",
               "fold_system", "extra_body"),
-    "material": ("context", "glossary", "use_reference"),
+    "beside the segment": ("context", "glossary", "use_reference"),
     "method": ("prompts", "strategy", "topic", "dispute", "rounds", "turns", "full_debate",
                "skip_stages", "weights"),
     "run": ("sample", "seed", "repeats", "concurrency", "timeout", "max_retries", "reasks",

@@ -16,7 +16,6 @@ from tqdm import tqdm
 from mmad_metric.beside import Beside, look_beside
 from mmad_metric.blocking import run_blocking
 from mmad_metric.calls.connect import Connection, role_costs, role_prices
-from mmad_metric.cli.beside import beside_notices
 from mmad_metric.cli.exits import EXIT_ERROR, EXIT_INTERRUPTED, EXIT_OK, EXIT_UNSCORED
 from mmad_metric.cli.findings import Findings, overlap_findings, print_findings
 from mmad_metric.cli.forecast import print_forecast
@@ -77,7 +76,7 @@ def run_rate(options: argparse.Namespace) -> int:
     if options.dry_run:
         print_forecast(plan, inputs, as_json=options.format == "json")
         return EXIT_OK
-    _tell(options, [*_notices(plan, inputs, options), *beside_notices(plan, beside)])
+    _tell(options, [*_notices(plan, inputs, options), *beside.notices(plan.glossary)])
     # Before any call: what cannot be computed should cost nothing.
     found = overlap_findings(options, inputs)
     cost = role_costs(plan.config)
