@@ -32,7 +32,11 @@ class Beside:
         if glossary is not None:
             yield f"glossary {glossary.name}: {len(glossary.terms)} terms"
         if self.without_reference:
-            rows = "1 row has" if self.without_reference == 1 else f"{self.without_reference} rows have"
+            rows = (
+                "1 row has"
+                if self.without_reference == 1
+                else f"{self.without_reference} rows have"
+            )
             yield f"{rows} no reference, and will be rated without"
 
 

@@ -188,7 +188,12 @@ def _check_material(prompts: Prompts) -> None:
     terms = (Term("term", ("Term",)), Term("other", ("one", "two"), "A note."))
     shown = Material((_SAMPLE, ("Untranslated.", "")), terms, "Ein Satz.")
     with _naming(prompts):
-        for material in (shown, Material(shown.context), Material((), terms), Material((), (), "r")):
+        for material in (
+            shown,
+            Material(shown.context),
+            Material((), terms),
+            Material((), (), "r"),
+        ):
             prompts.beside(material).judge(_SAMPLE, [])
 
 

@@ -58,9 +58,9 @@ class Glossary:
         """The longest entry that begins at a word, and where it ends."""
         node, entry, end = self._tree, None, start
         for position in range(start, len(words)):
-            node = node.get(words[position])
-            if node is None:
+            if words[position] not in node:
                 break
+            node = node[words[position]]
             if _ENTRY in node:
                 entry, end = node[_ENTRY], position + 1
         return entry, end

@@ -97,8 +97,8 @@ class Pack:
     material_digest: str = ""
 
     def identity_with(self, *, variants: bool = False, material: bool = False) -> str:
-        """Name, version and content hash, as the signature shows them, for settings whose prompts
-        come from the pack's variants, and those that show material."""
+        """Name, version and content hash, as the signature shows them. variants: for settings
+        whose prompts come from the pack's variants; material: for those that show some."""
         content = self.full_digest if variants else self.digest
         if material:
             content = digest({"prompts": content, "material": self.material_digest})

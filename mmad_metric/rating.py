@@ -136,9 +136,10 @@ class SegmentRating:
     """The result of one segment.
 
     score: <= 0, 0 is perfect, None unless `status` is scored; errors: placed and merged, in
-    the judge's order; reason, detail: why it is unscored; flags: "empty_translation", "quotes_context";
-    usage: by role, as first paid; models: what the server says it served; levels, adapted:
-    structured-output levels used and parameters the server made us change.
+    the judge's order; reason, detail: why it is unscored; flags: what else there is to say,
+    "empty_translation" or "quotes_context"; usage: by role, as first paid; models: what the
+    server says it served; levels, adapted: structured-output levels used and parameters the
+    server made us change.
     """
 
     segment: Segment

@@ -121,8 +121,9 @@ class MMAD(Metric):
     sources: the segments that all systems translated, in order; references: accepted as every
     metric of sacreBLEU accepts them, a list of all segments' texts for each, the first of which
     is shown to the agents with `use_reference` and else not used; config, options: as
-    `mmad_metric.rate` takes them (`lp="en-de"`, `model=…`, `docs=[…]`). Each list of hypotheses is rated once, however often it is
-    scored, resampled or compared. Raises InputError, ConfigError.
+    `mmad_metric.rate` takes them (`lp="en-de"`, `model=…`, `docs=[…]`). Each list of hypotheses
+    is rated once, however often it is scored, resampled or compared. Raises InputError,
+    ConfigError.
 
     A system is resampled with its own unscored segments, which count nothing. For a comparison
     on the segments that both systems have scores for use `mmad_metric.stats.paired`. Ties count

@@ -45,7 +45,7 @@ class Plan:
         if config.uses_variants():
             check_variants(prompts, [config.topic], [config.strategy])
         glossary = None if config.glossary is None else read_glossary(config.glossary)
-        plan = cls(config, prompts, load_scheme(config.weights), glossary)
+        plan = cls(config, prompts, load_scheme(config.weights, prompts.pack.own_labels), glossary)
         check_dimensions(config, plan.dimension_names)
         return plan
 

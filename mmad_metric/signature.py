@@ -20,7 +20,8 @@ _SHORT = {
     "strategy": "st", "topic": "to", "dispute": "di", "rounds": "r", "turns": "tu", "skip": "sk",
     "weights": "w", "temp": "te", "max_tokens": "mt", "structured": "so", "adapted": "ad",
     "fold_system": "fs", "extra_body": "eb", "reasks": "ra", "sample": "sa", "sample_seed": "ss",
-    "repeats": "re", "context": "cx", "glossary": "gl", "reference": "rf", "scale": "sc", "bs": "bs", "ar": "ar", "seed": "rs", "version": "v",
+    "repeats": "re", "context": "cx", "glossary": "gl", "reference": "rf",
+    "scale": "sc", "bs": "bs", "ar": "ar", "seed": "rs", "version": "v",
 }  # fmt: skip
 _LONG = {short: long for long, short in _SHORT.items()}
 

@@ -208,21 +208,27 @@ class Prompts:
             Message("assistant", position_reply(opening)),
         )
 
+    def labels(self, dimension: Dimension, topic: str = "") -> tuple[str, ...]:
+        """The categories that an error of a dimension may have, its own first; where categories
+        are debated, it may belong to another dimension."""
+        labels = tuple(label for each in self.pack.dimensions for label in each.labels)
+        if dimension.is_coupled:
+            return labels
+        others = tuple(label for label in labels if label not in dimension.labels)
+        return dimension.labels + (others if topic == "category" else ())
+
     def subject(self, dimension: Dimension, topic: str, strategy: str) -> dict[str, Any]:
-        """What the variants of the prompts know of a debate. A dimension's error may belong to
-        another one where categories are debated."""
-        labels = [label for each in self.pack.dimensions for label in each.labels]
-        own = labels if dimension.is_coupled else list(dimension.labels)
+        """What the variants of the prompts know of a debate."""
+        labels = self.labels(dimension, topic)
+        n_own = len(labels) if dimension.is_coupled else len(dimension.labels)
         return {
             "dimension": dimension,
             "coupled": dimension.is_coupled,
             "topic": topic,
             "strategy": strategy,
             "guidance": self.guidance[dimension.name],
-            "categories": own,
-            "other_categories": [each for each in labels if each not in own]
-            if topic == "category"
-            else [],
+            "categories": labels[:n_own],
+            "other_categories": labels[n_own:],
         }
 
     def debate_turn(

@@ -58,7 +58,8 @@ _FLAGS = {"role_models": "--role-model", "skip_stages": "--skip-stage"}
 _METAVARS = {
     "model": "MODEL", "base_url": "URL", "role_models": "ROLE=MODEL", "temperature": "T",
     "max_tokens": "N", "extra_body": "JSON", "prompts": "PACK", "rounds": "N", "weights": "SCHEME",
-    "context": "N", "glossary": "TSV", "sample": "N", "seed": "N", "repeats": "K", "concurrency": "N", "timeout": "S",
+    "context": "N", "glossary": "TSV", "sample": "N", "seed": "N", "repeats": "K",
+    "concurrency": "N", "timeout": "S",
     "max_retries": "N", "reasks": "N", "max_cost": "USD", "cache": "DIR",
 }  # fmt: skip
 
@@ -70,8 +71,8 @@ def _temperature(text: str) -> float | str:
 _temperature.__name__ = "number or 'default'"
 _TYPES: dict[str, Any] = {
     "temperature": _temperature, "max_tokens": int, "rounds": int, "sample": int, "seed": int,
-    "context": int, "repeats": int, "concurrency": int, "timeout": float, "max_retries": int, "reasks": int,
-    "max_cost": float, "skip_stages": int,
+    "context": int, "repeats": int, "concurrency": int, "timeout": float, "max_retries": int,
+    "reasks": int, "max_cost": float, "skip_stages": int,
 }  # fmt: skip
 
 

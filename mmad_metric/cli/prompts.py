@@ -22,6 +22,7 @@ from mmad_metric.deciding_prompts import (
 )
 from mmad_metric.errors import ConfigError
 from mmad_metric.languages import LanguagePair
+from mmad_metric.material import CONTEXT, KINDS, REFERENCE, TERMINOLOGY, Material, Term
 from mmad_metric.method_space import STRATEGIES, TOPICS
 from mmad_metric.pack_parts import ALL_DIMENSIONS, Dimension
 from mmad_metric.packs import load_pack
@@ -53,6 +54,8 @@ def run_prompts(arguments: Sequence[str]) -> int:
     show.add_argument("--topic", choices=TOPICS, default="severity", help="what is debated")
     show.add_argument("--skip-stage", type=int, choices=(1,), help="one annotator for all")
     show.add_argument("--dimension", help="one dimension only")
+    show.add_argument("--beside", nargs="+", choices=KINDS, default=[], metavar="KIND",
+                      help="with an example of material: " + ", ".join(KINDS))  # fmt: skip
     show.add_argument("--source", help="source text (default: a demonstration's)")
     show.add_argument("--translation", help="translation (default: a demonstration's)")
     check = commands.add_parser("check", help="check a prompt pack")
@@ -65,21 +68,27 @@ def run_prompts(arguments: Sequence[str]) -> int:
 
 def _check(folder: str) -> int:
     pack = load_pack(folder)
+    shows = KINDS if pack.material_digest else ()
     for pair in pack.demos:
-        check_prompts(Prompts(pack, LanguagePair.parse(pair)))
+        check_prompts(Prompts(pack, LanguagePair.parse(pair), shows))
     if pack.variants:
         check_variants(Prompts(pack, LanguagePair.parse(next(iter(pack.demos)))))
     names = ", ".join(dimension.name for dimension in pack.dimensions)
     print(f"{pack.identity}: sound; dimensions {names}; demonstrations {', '.join(pack.demos)}")
     if pack.variants:
-        print(f"{pack.full_identity} with other strategies and topics, and without stage 1")
+        identity = pack.identity_with(variants=True)
+        print(f"{identity} with other strategies and topics, and without stage 1")
     else:
         print("no variants.toml: strategy consensus, topic severity and all stages alone")
+    if not shows:
+        print("no material.j2: without --context, --glossary, --use-reference")
     return EXIT_OK
 
 
 def _show(options: argparse.Namespace) -> int:
-    prompts = Prompts(load_pack(options.prompts), LanguagePair.parse(options.lp))
+    shows = tuple(kind for kind in KINDS if kind in options.beside)
+    prompts = Prompts(load_pack(options.prompts), LanguagePair.parse(options.lp), shows)
+    prompts = prompts.beside(_material(prompts, shows))
     check_prompts(prompts)
     strategy = _strategy(options)
     coupled = options.skip_stage is not None
@@ -125,6 +134,16 @@ def _texts(prompts: Prompts, options: argparse.Namespace) -> tuple[str, str]:
         return options.source, options.translation
     demo = prompts.pack.demos[prompts.demo_pair][0]
     return demo.source, demo.translation
+
+
+def _material(prompts: Prompts, shows: Sequence[str]) -> Material:
+    """An example of what may stand beside a segment, from the pack's demonstrations."""
+    demos = prompts.pack.demos[prompts.demo_pair]
+    return Material(
+        ((demos[-1].source, demos[-1].translation),) if CONTEXT in shows else (),
+        (Term("source term", ("target term",)),) if TERMINOLOGY in shows else (),
+        demos[0].translation if REFERENCE in shows else None,
+    )
 
 
 @dataclass(frozen=True, slots=True)

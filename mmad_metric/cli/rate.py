@@ -52,7 +52,7 @@ class Run:
     inputs: Inputs
     writer: RunWriter | None
     totals: dict[str, SystemTotals]
-    beside: Beside = Beside()
+    beside: Beside
     shown: list[dict[str, Any]] = field(default_factory=list)
     connection: Connection | None = None
 

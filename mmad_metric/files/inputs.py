@@ -11,8 +11,8 @@ from itertools import repeat
 
 from mmad_metric.errors import ConfigError, InputError
 from mmad_metric.files.corpus import reference_columns, system_columns
-from mmad_metric.files.input_spec import InputSpec, check_spec, table_format
 from mmad_metric.files.documents import DocIds
+from mmad_metric.files.input_spec import InputSpec, check_spec, table_format
 from mmad_metric.files.lines import STDIN, TextFile, readable
 from mmad_metric.files.parallel import LineFile, check_counts, counted
 from mmad_metric.files.system_names import system_names

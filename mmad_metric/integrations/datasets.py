@@ -104,7 +104,9 @@ def rate_dataset(
         )
     shape = _shape(dataset, streaming=streaming)
     columns = TextColumns.of(shape, source_column, translation_column)
-    columns = _beside(columns, shape, plan.config, {"reference": reference_column, "doc": doc_column})
+    columns = _beside(
+        columns, shape, plan.config, {"reference": reference_column, "doc": doc_column}
+    )
     if not isinstance(prefix, str):
         raise ConfigError(f"prefix: expected text, not {prefix!r}")
     check_free(shape, [prefix + name for name in RESULT_COLUMNS], prefix)
