@@ -5,21 +5,19 @@ A broken pack fails here, before the first call, with the file and the reason.
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
-from importlib import resources
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import jinja2
 import jinja2.meta
 import jinja2.sandbox
 
-from mmad_metric.errors import ConfigError, PackError
+from mmad_metric.errors import PackError
 from mmad_metric.labels import OwnLabels
 from mmad_metric.languages import LanguagePair, base_language
 from mmad_metric.mqm import NON_TRANSLATION
+from mmad_metric.pack_files import VARIANTS, pack_files, read_toml
 from mmad_metric.pack_parts import (
     ALL_DIMENSIONS,
     COUPLED,
@@ -30,14 +28,6 @@ from mmad_metric.pack_parts import (
     read_all_demos,
     required_text,
 )
-
-if TYPE_CHECKING:
-    from importlib.abc import Traversable
-
-if sys.version_info >= (3, 11):
-    import tomllib
-else:  # pragma: no cover - the same module under its older name
-    import tomli as tomllib
 
 TEMPLATE_NAMES = (
     "annotate_system",
@@ -51,8 +41,7 @@ TEMPLATE_NAMES = (
     "judge_user",
 )
 OPENING_NAMES = ("pro", "con", "con_non_translation", "con_no_error")
-# What stands apart, in variants.toml and variants/: templates that default settings never send.
-VARIANTS = "variants"
+# What stands apart, in variants.toml and VARIANTS/: templates that default settings never send.
 VARIANT_TEMPLATE_NAMES = (
     "coupled_system",
     "coupled_user",
@@ -131,11 +120,7 @@ class Pack:
 
 def load_pack(name_or_folder: str) -> Pack:
     """A shipped pack by name, or a user's pack by folder. Raises PackError."""
-    root, label = _locate(name_or_folder)
-    files = _read_files(root, label)
-    if "pack.toml" not in files:
-        raise PackError(f"{label}: no pack.toml in this folder")
-    table = _read_toml(files["pack.toml"], f"{label}/pack.toml")
+    files, table, label = pack_files(name_or_folder)
     dimensions = _dimensions(table, files, label)
     templates = _templates(table, files, f"{label}/pack.toml", TEMPLATE_NAMES)
     demos = read_all_demos(files, label, dimensions, "demos/")
@@ -176,7 +161,7 @@ def _variants(
     name = f"{VARIANTS}.toml"
     if name not in files:
         return {}
-    table = _read_toml(files[name], f"{label}/{name}")
+    table = read_toml(files[name], f"{label}/{name}")
     topics = table.get("openings")
     if not isinstance(topics, dict):
         raise PackError(f"{label}/{name}: [openings] is missing")
@@ -210,43 +195,6 @@ def fallback_order(lp: LanguagePair, pairs: Collection[str]) -> list[str]:
         return (3 if pair == DEFAULT_PAIR else 4, pair)
 
     return sorted(pairs, key=distance)
-
-
-def _locate(name_or_folder: str) -> tuple[Traversable, str]:
-    shipped = resources.files("mmad_metric.prompts")
-    if "/" not in name_or_folder and not name_or_folder.startswith("."):
-        candidate = shipped / name_or_folder
-        if candidate.is_dir():
-            return candidate, name_or_folder
-    folder = Path(name_or_folder)
-    if folder.is_dir():
-        return folder, str(folder)
-    names = sorted(entry.name for entry in shipped.iterdir() if (entry / "pack.toml").is_file())
-    raise ConfigError(
-        f"prompts {name_or_folder!r}: no shipped pack ({', '.join(names)}) and no such folder"
-    )
-
-
-def _read_files(root: Traversable, label: str, prefix: str = "") -> dict[str, str]:
-    files: dict[str, str] = {}
-    for entry in sorted(root.iterdir(), key=lambda item: item.name):
-        path = prefix + entry.name
-        if entry.is_dir():
-            if not entry.name.startswith((".", "__")):
-                files |= _read_files(entry, label, path + "/")
-        elif entry.name.endswith((".toml", ".j2", ".jsonl")):
-            try:
-                files[path] = entry.read_bytes().decode("utf-8")
-            except (OSError, UnicodeDecodeError) as error:
-                raise PackError(f"{label}/{path}: not readable as UTF-8 ({error})") from None
-    return files
-
-
-def _read_toml(text: str, where: str) -> dict[str, Any]:
-    try:
-        return tomllib.loads(text)
-    except tomllib.TOMLDecodeError as error:
-        raise PackError(f"{where}: {error}") from None
 
 
 def _dimensions(

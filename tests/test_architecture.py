@@ -33,7 +33,7 @@ LAYERS = {
     "provenance",
     "settings": "method_space setting_fields plain_values config call_counts signature repeats "
     "results layouts",
-    "prompts": "pack_parts packs templates deciding_prompts",
+    "prompts": "pack_files pack_parts packs templates deciding_prompts",
     "replies": "replies replies.mend replies.scan replies.items replies.search replies.shapes",
     "one segment": "stages stages.context stages.annotate stages.positions stages.room "
     "stages.consensus stages.deliberation stages.interactive_review stages.consultancy_review "
