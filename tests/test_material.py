@@ -133,9 +133,7 @@ def test_agents_are_told_of_the_kinds_that_the_settings_name_and_of_no_other(
     kinds: tuple[int, ...], glossary: str
 ):
     values = {"context": 1, "glossary": glossary, "use_reference": True}
-    options = {
-        name: value for on, (name, value) in zip(kinds, values.items(), strict=True) if on
-    }
+    options = {name: value for on, (name, value) in zip(kinds, values.items(), strict=True) if on}
     prompts = plan_of(**options).prompts
     told = prompts.judge(("a", "b"), [])[0].content
     assert [int(f"- {kind}: " in told) for kind in KINDS] == list(kinds)
@@ -310,7 +308,7 @@ def test_a_row_without_a_document_is_refused_by_its_number(doc: str | None):
     segments = [Segment("a", "b", "sys", 6, doc=doc)]
     config = MMADConfig.of("en-de", context=1)
     for look in (lambda: look_beside(segments, config), lambda: [*with_material(segments, config)]):
-        with pytest.raises(InputError, match="row 7 of sys has no document.*--doc-ids"):
+        with pytest.raises(InputError, match=r"row 7 of sys has no document.*--doc-ids"):
             look()
 
 

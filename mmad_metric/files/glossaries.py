@@ -22,15 +22,14 @@ def read_glossary(path: str) -> Glossary:
     if path == STDIN:
         raise InputError("glossary: standard input cannot be one; give a file")
     file = TextFile(path)
-    terms: dict[tuple[str, ...], Term] = {}
+    lines: dict[tuple[str, ...], list[Term]] = {}
     for number, line in enumerate(file.lines(), 1):
         if line.strip() and not line.startswith(_COMMENT):
             term = _term(line, f"{file.name}, line {number}")
-            key = tuple(word_list(term.source))
-            terms[key] = _joined(terms[key], term) if key in terms else term
-    if not terms:
+            lines.setdefault(tuple(word_list(term.source)), []).append(term)
+    if not lines:
         raise InputError(f"{file.name}: no entry in this glossary (source term, tab, target term)")
-    return Glossary(_name(file.name), tuple(terms.values()))
+    return Glossary(_name(file.name), tuple(map(_entry, lines.values())))
 
 
 def _term(line: str, where: str) -> Term:
@@ -49,11 +48,11 @@ def _term(line: str, where: str) -> Term:
     return Term(cells[0], (cells[1],), *cells[2:])
 
 
-def _joined(known: Term, more: Term) -> Term:
-    """One entry of two lines with the same source term."""
-    notes = dict.fromkeys(note for note in (known.note, more.note) if note)
-    targets = dict.fromkeys((*known.targets, *more.targets))
-    return Term(known.source, tuple(targets), "; ".join(notes))
+def _entry(lines: list[Term]) -> Term:
+    """One entry of all lines with the same source term."""
+    targets = dict.fromkeys(target for term in lines for target in term.targets)
+    notes = dict.fromkeys(term.note for term in lines if term.note)
+    return Term(lines[0].source, tuple(targets), "; ".join(notes))
 
 
 def _name(path: str) -> str:
