@@ -17,8 +17,9 @@ from mmad_metric.errors import PackError
 from mmad_metric.material import Material, Term
 from mmad_metric.method_space import STRATEGIES, TOPICS
 from mmad_metric.mqm import Annotation
+from mmad_metric.pack_files import VARIANTS
 from mmad_metric.pack_parts import ALL_DIMENSIONS, Dimension
-from mmad_metric.packs import MATERIAL, VARIANTS, compile_files, compile_variants
+from mmad_metric.packs import MATERIAL, compile_files, compile_variants
 from mmad_metric.rating import Position
 from mmad_metric.templates import Prompts, Side, annotations_json, position_shown
 

@@ -18,8 +18,9 @@ from mmad_metric.chat import Message
 from mmad_metric.languages import LanguagePair
 from mmad_metric.material import NO_MATERIAL, Material
 from mmad_metric.mqm import NON_TRANSLATION, Annotation
+from mmad_metric.pack_files import VARIANTS
 from mmad_metric.pack_parts import COUPLED, Demo, Dimension
-from mmad_metric.packs import MATERIAL, VARIANTS, Pack, fallback_order
+from mmad_metric.packs import MATERIAL, Pack, fallback_order
 from mmad_metric.rating import Position
 
 

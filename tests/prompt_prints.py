@@ -11,11 +11,12 @@ import io
 import json
 from itertools import product
 from pathlib import Path
+from unittest.mock import patch
 
 from mmad_metric.cli.prompts import run_prompts
 from mmad_metric.config import MMADConfig
 from mmad_metric.method_space import STRATEGIES, TOPICS
-from mmad_metric.session import Plan
+from mmad_metric.packs import load_pack
 
 GOLDEN = Path(__file__).resolve().parent / "golden" / "prompts.json"
 PACKS = ("mmad", "brief")
@@ -24,20 +25,23 @@ PACKS = ("mmad", "brief")
 def prints() -> dict[str, str]:
     """A hash of what is sent without any material, and the pack's identity, by settings."""
     found = {}
+    loaded = {name: load_pack(name) for name in PACKS}  # once, which is most of the time
     for pack, topic, stages in product(PACKS, TOPICS, ((), (1,))):
-        for strategy in STRATEGIES:
-            if strategy == "none" and topic != "severity":
-                continue
+        for strategy in STRATEGIES if topic == "severity" else ("consensus", "interactive-review"):
             name = " ".join([pack, strategy, topic, *(f"without {n}" for n in stages)])
             shown = io.StringIO()
             arguments = ["show", "--prompts", pack, "--strategy", strategy, "--topic", topic]
-            with contextlib.redirect_stdout(shown):
+            with (
+                contextlib.redirect_stdout(shown),
+                patch("mmad_metric.cli.prompts.load_pack", loaded.get),
+            ):
                 run_prompts([*arguments, *(f"--skip-stage={n}" for n in stages)])
             config = MMADConfig.of(
                 "en-de", prompts=pack, strategy=strategy, topic=topic, skip_stages=list(stages)
             )
             print_ = hashlib.sha256(shown.getvalue().encode()).hexdigest()[:16]
-            found[name] = f"{print_} {Plan.of(config).pack_identity}"
+            identity = loaded[pack].identity_with(variants=config.uses_variants())
+            found[name] = f"{print_} {identity}"
     return found
 
 

@@ -29,8 +29,8 @@ ROOT = Path(__file__).resolve().parent.parent / PACKAGE
 LAYERS = {
     "the ground": "version errors blocking addresses names",
     "the seam to a model": "chat",
-    "MQM values": "mqm label_words labels normalise material glossary spans merging languages rating scoring "
-    "provenance",
+    "MQM values": "mqm label_words labels normalise material glossary spans merging languages "
+    "rating scoring provenance",
     "settings": "method_space setting_fields plain_values config call_counts signature repeats "
     "results layouts",
     "prompts": "pack_files pack_parts packs templates deciding_prompts",
@@ -45,7 +45,8 @@ LAYERS = {
     "the embedded model": "local local.span_schema local.model local.setup local.chat",
     "around a model": "calls calls.prices calls.cache calls.limits calls.reasking calls.connect",
     "files": "files files.lines files.json_lines files.documents files.glossaries files.tables "
-    "files.corpus files.input_spec files.parallel files.system_names files.inputs files.run_lines files.run_file files.score_files",
+    "files.corpus files.input_spec files.parallel files.system_names files.inputs "
+    "files.run_lines files.run_file files.score_files",
     "comparing runs": "comparison comparison.systems comparison.outcome comparison.segments",
     "meta-evaluation": "metaeval metaeval.arrays metaeval.layout "
     "metaeval.ratings metaeval.marot metaeval.runs metaeval.export metaeval.correlation "

@@ -331,7 +331,7 @@ def test_a_pack_without_words_for_it_is_refused_by_name(tmp_path: Path, options:
     folder = tmp_path / "bare"
     shutil.copytree(SHIPPED / "brief", folder)
     (folder / "material.j2").unlink()
-    assert plan_of(prompts=str(folder))
+    assert plan_of(prompts=str(folder)).prompts.shows == ()
     with pytest.raises(PackError, match=r"no material\.j2"):
         plan_of(prompts=str(folder), **options)
 
