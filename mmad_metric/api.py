@@ -10,6 +10,7 @@ from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from typing import Any
 
+from mmad_metric.beside import look_beside
 from mmad_metric.blocking import run_blocking
 from mmad_metric.calls.connect import role_costs
 from mmad_metric.config import MMADConfig
@@ -107,10 +108,12 @@ def rate(
 ) -> MMADResult:
     """Rate translations segment by segment.
 
-    sources, translations: as many of each, one segment an item; references: accepted and not
-    used (a warning says so); on_rating: called with each rating, in input order, as it gets
-    ready; options: the fields of MMADConfig (`lp="en-de"`, `model=…`, `base_url=…`), or a
-    whole `config`. Works inside a running event loop, from any thread.
+    sources, translations: as many of each, one segment an item; references: a string, a list of
+    strings or None for each; the first is shown to the agents with `use_reference`, else they
+    are not used (a warning says so); on_rating: called with each rating, in input order, as it
+    gets ready; options: `docs`, the document of each segment (for `context`), and the fields of
+    MMADConfig (`lp="en-de"`, `model=…`, `base_url=…`), or a whole `config` instead of these.
+    Works inside a running event loop, from any thread.
 
     Raises InputError, ConfigError before any call; RunStopped when the server refuses the run
     (finished replies stay in the cache: rating again goes on from there).
@@ -141,22 +144,63 @@ def prepare(
     """Check texts (sources, translations, references) and settings; no call is made."""
     if config is not None and not isinstance(config, MMADConfig):
         raise ConfigError(f"config: expected an MMADConfig, not {_shown(config)}")
-    if config is not None and options:
+    settings = {name: value for name, value in options.items() if name != "docs"}
+    if config is not None and settings:
         raise ConfigError("give a config or single options, not both")
-    plan = Plan.of(config or MMADConfig.of(**options))
+    plan = Plan.of(config or MMADConfig.of(**settings))
     sources, translations = as_texts("sources", texts[0]), as_texts("translations", texts[1])
     if len(sources) != len(translations):
         raise InputError(
             f"{len(sources)} sources but {len(translations)} translations: expected one source "
             "for each translation"
         )
-    if texts[2] is not None:
+    if texts[2] is not None and not plan.config.use_reference:
         warnings.warn("references are not used by this metric", stacklevel=3)
     doubt = determinism_warning(plan.config)
     if doubt is not None:
         warnings.warn(doubt, stacklevel=3)
-    pairs = zip(sources, translations, strict=True)
-    return plan, [Segment(*pair, index=index) for index, pair in enumerate(pairs)]
+    docs = _docs(options.get("docs"), len(sources))
+    references = _first_references(texts[2] if plan.config.use_reference else None, len(sources))
+    rows = zip(sources, translations, docs, references, strict=True)
+    segments = [
+        Segment(source, translation, index=index, doc=doc, reference=reference)
+        for index, (source, translation, doc, reference) in enumerate(rows)
+    ]
+    for notice in look_beside(segments, plan.config).notices():
+        log.warning("%s", notice)
+    return plan, segments
+
+
+def _docs(values: Any, n_rows: int) -> list[str | None]:
+    """The document of each row. Raises InputError."""
+    if values is None:
+        return [None] * n_rows
+    docs = as_texts("docs", values)
+    if len(docs) != n_rows:
+        raise InputError(f"{len(docs)} docs but {n_rows} translations: expected one for each")
+    return list(docs)
+
+
+def _first_references(values: Any, n_rows: int) -> list[str | None]:
+    """The first reference of each row, None where it has none. Raises InputError."""
+    if values is None:
+        return [None] * n_rows
+    if isinstance(values, (Mapping, AbstractSet, str, bytes)) or not isinstance(values, Iterable):
+        raise InputError(
+            f"references: expected a string or a list of strings for each segment, not "
+            f"{_shown(values)}"
+        )
+    rows = list(values)
+    if len(rows) != n_rows:
+        raise InputError(f"{len(rows)} references but {n_rows} translations: one for each")
+    return [_first(f"references[{index}]", row) for index, row in enumerate(rows)]
+
+
+def _first(name: str, value: Any) -> str | None:
+    if value is None:
+        return None
+    texts = as_texts(name, [value] if isinstance(value, str) else value)
+    return texts[0] if texts else None
 
 
 def as_texts(name: str, values: Any) -> list[str]:

@@ -47,7 +47,7 @@ class ChatRequest:
     (source, translation), for readers and span constraints; room: how many times the usual
     token limit the reply may take (a reply that was cut short is asked for with more); repeat:
     which of several independent ratings asks, from 1, so that no cache serves one's reply to
-    another.
+    another; labels: the categories that an error may have, beside non-translation (none: any).
     """
 
     role: str
@@ -56,6 +56,7 @@ class ChatRequest:
     texts: tuple[str, str]
     room: int = 1
     repeat: int = 1
+    labels: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,6 +13,7 @@ from typing import Any
 from mmad_metric.addresses import shown_url
 from mmad_metric.errors import ConfigError
 from mmad_metric.languages import LanguagePair
+from mmad_metric.material import CONTEXT, REFERENCE, TERMINOLOGY
 from mmad_metric.method_space import (
     DISPUTES,
     MAX_ROUNDS,
@@ -40,6 +41,7 @@ from mmad_metric.setting_fields import Range, check_address, check_extra_body, c
 
 LEVELS = ("json_schema", "json_object", "text")
 MAX_REPEATS = 100
+MAX_CONTEXT = 100
 DEFAULT_REASKS = 2
 
 
@@ -74,6 +76,21 @@ class MMADConfig:
     )
     prompts: str = setting(
         None, "prompt pack: a shipped name or a folder (default: the method's own)", key="prompts"
+    )
+    context: int = setting(
+        0,
+        "show N preceding segments of the same document with their translations",
+        key="context",
+        within=Range(0, MAX_CONTEXT),
+    )
+    glossary: str | None = setting(
+        None,
+        "show required terms that occur in the source, from a file: source term, tab, target "
+        "term[, tab, note]",
+        key="glossary",
+    )
+    use_reference: bool = setting(
+        False, "show the first reference as one possible translation", key="reference"
     )
     strategy: str = setting(
         "consensus",
@@ -229,9 +246,18 @@ class MMADConfig:
         plain = (self.strategy, self.topic) == ("consensus", "severity")
         return SKIP_PARTITION in self.skip_stages or (self.debates() and not plain)
 
+    def shows(self) -> tuple[str, ...]:
+        """The kinds of material that agents may be shown beside a segment."""
+        asked = {
+            CONTEXT: self.context > 0,
+            TERMINOLOGY: self.glossary is not None,
+            REFERENCE: self.use_reference,
+        }
+        return tuple(kind for kind, wanted in asked.items() if wanted)
+
     def to_dict(self) -> dict[str, Any]:
         """Plain values of all fields that can move a number, for run files. What a method does not
-        have is not in it."""
+        have is not in it; what is shown beside segments only where something is."""
         result: dict[str, Any] = {}
         idle: tuple[str, ...] = OF_MMAD if is_baseline(self) else ()
         if self.weights == NO_WEIGHTS:
@@ -242,6 +268,9 @@ class MMADConfig:
             if item.metadata.get("key") or item.name in ("base_url", "full_debate"):
                 value = getattr(self, item.name)
                 result[item.name] = str(value) if item.name == "lp" else value
+        for name in ("context", "glossary", "use_reference"):
+            if not result[name]:
+                del result[name]
         result["role_models"] = dict(self.role_models)
         if "skip_stages" in result:
             result["skip_stages"] = list(self.skip_stages)

@@ -11,11 +11,12 @@ from itertools import product
 
 from mmad_metric.chat import Message
 from mmad_metric.errors import PackError
+from mmad_metric.material import Material, Term
 from mmad_metric.method_space import STRATEGIES, TOPICS
 from mmad_metric.mqm import Annotation
-from mmad_metric.pack_files import naming_pack
+from mmad_metric.pack_files import VARIANTS, compile_files, naming_pack
 from mmad_metric.pack_parts import ALL_DIMENSIONS, Dimension
-from mmad_metric.packs import VARIANTS, compile_variants
+from mmad_metric.packs import MATERIAL, compile_variants
 from mmad_metric.rating import Position
 from mmad_metric.templates import Prompts, Side, annotations_json, position_shown
 
@@ -63,7 +64,7 @@ class Moment:
 def interrogator_system(prompts: Prompts, dispute: Dispute, side: str = "") -> Message:
     """The interrogator's instruction; side: the one it questions alone, pro or con."""
     variables = {**_subject(prompts, dispute), "side": side}
-    return Message("system", prompts.render(f"{VARIANTS}/interrogator_system", variables))
+    return prompts.system(f"{VARIANTS}/interrogator_system", variables)
 
 
 def interrogator_user(
@@ -80,7 +81,10 @@ def interrogator_user(
         "deciding": moment.deciding,
         "side_name": SIDE_NAMES.get(side, ""),
     }
-    return Message("user", prompts.render(f"{VARIANTS}/interrogator_user", variables))
+    name = f"{VARIANTS}/interrogator_user"
+    if moment.first:
+        return prompts.segment(name, variables)
+    return Message("user", prompts.render(name, variables))
 
 
 def answer(prompts: Prompts, dispute: Dispute, questions: str, moment: Moment) -> Message:
@@ -109,8 +113,8 @@ def verdict(
         "positions": [position_shown(*each) for each in stands],
     }
     return (
-        Message("system", prompts.render(f"{VARIANTS}/verdict_system", variables)),
-        Message("user", prompts.render(f"{VARIANTS}/verdict_user", variables)),
+        prompts.system(f"{VARIANTS}/verdict_system", variables),
+        prompts.segment(f"{VARIANTS}/verdict_user", variables),
     )
 
 
@@ -130,6 +134,7 @@ def check_prompts(prompts: Prompts) -> None:
     Finds what compiling cannot: a variable that does not exist, a sandbox violation.
     """
     texts, opening = _SAMPLE, Position("", ())
+    _check_material(prompts)
     with naming_pack(prompts.pack.name):
         for dimension in prompts.pack.dimensions:
             prompts.annotate(dimension, texts)
@@ -165,6 +170,29 @@ def check_variants(
                     side = Side(name, "any", topic, strategy)
                     prompts.debate_start(dimension, side, _SAMPLE, stand)
                 _check_deciding(prompts, Dispute(dimension, _SAMPLE, (), topic, strategy))
+
+
+def _check_material(prompts: Prompts) -> None:
+    """Raises PackError where the pack has no words for the material that is to be shown."""
+    pack = prompts.pack
+    if not prompts.shows:
+        return
+    if not pack.material_digest:
+        raise PackError(
+            f"prompt pack {pack.name}: no {MATERIAL} in its folder, so that "
+            f"{' and '.join(prompts.shows)} cannot be shown to the agents"
+        )
+    compile_files(pack.files, [MATERIAL], pack.name)
+    terms = (Term("term", ("Term",)), Term("other", ("one", "two"), "A note."))
+    shown = Material((_SAMPLE, ("Untranslated.", "")), terms, "Ein Satz.")
+    with naming_pack(prompts.pack.name):
+        for material in (
+            shown,
+            Material(shown.context),
+            Material((), terms),
+            Material((), (), "r"),
+        ):
+            prompts.beside(material).judge(_SAMPLE, [])
 
 
 _SAMPLE = ("A {{ source }} line.", "Eine </source> Zeile.")

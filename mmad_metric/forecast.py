@@ -126,7 +126,7 @@ class Forecast:
 
 
 def forecast(plan: Plan, segments: Iterable[Segment], paid: Paid | None = None) -> Forecast:
-    """Walk the segments that are to be rated once, without a call.
+    """Walk the segments that are to be rated, with their material, once, without a call.
 
     paid: what settings that share a cache with this one ask for in stage 1; their replies are not
     counted again, and this one's requests are added.
@@ -136,11 +136,11 @@ def forecast(plan: Plan, segments: Iterable[Segment], paid: Paid | None = None) 
     rows, seen = 0, set()
     for segment in segments:
         rows += 1
-        pair = hash((segment.source, segment.translation))
+        pair = hash((segment.source, segment.translation, segment.material))
         if pair in seen or without_call(segment, plan.scheme) is not None:
             continue
         seen.add(pair)
-        estimator.segment(cases, (segment.source, segment.translation))
+        estimator.segment(cases, segment)
     return Forecast(rows, len(seen), cases, plan.config.repeats)
 
 
@@ -185,11 +185,11 @@ class _BaselineEstimator:
         self._config = config
         self._paid = paid
 
-    def segment(self, cases: Iterable[Case], texts: tuple[str, str]) -> None:
+    def segment(self, cases: Iterable[Case], segment: Segment) -> None:
         """Add what one segment takes in each case. Each call's prompt holds the replies before
         it: where those are known, so is what follows."""
         times, said = self._config.repeats, dict.fromkeys([case.name for case in cases], 0)
-        for role, messages in self._prompts.calls(texts):
+        for role, messages in self._prompts.calls((segment.source, segment.translation)):
             prompt = sum(map(_message_tokens, messages))
             known = _pay(self._paid, self._config, role, messages)
             for case in cases:
@@ -224,9 +224,10 @@ class _Estimator:
         coupled = SKIP_PARTITION in config.skip_stages
         self._dimensions = (ALL_DIMENSIONS,) if coupled else prompts.pack.dimensions
 
-    def segment(self, cases: Iterable[Case], texts: tuple[str, str]) -> None:
+    def segment(self, cases: Iterable[Case], segment: Segment) -> None:
         """Add what one segment takes in each case."""
-        times = self._config.repeats
+        times, texts = self._config.repeats, (segment.source, segment.translation)
+        self._prompts = self._prompts.beside(segment.material)
         openings = [self._opening(dimension, texts) for dimension in self._dimensions]
         for case in cases:
             for role, prompt, known in openings:

@@ -24,7 +24,8 @@ _NOBODY = Segment("", "")
 
 @dataclass(frozen=True, slots=True)
 class RatingMemory:
-    """Ratings by texts. identity names all else that a rating depends on."""
+    """Ratings by texts and by what was shown beside them. identity names all else that a rating
+    depends on."""
 
     store: ReplyStore
     identity: bytes
@@ -53,6 +54,8 @@ class RatingMemory:
         ]
         if (segment.repeat or 1) > 1:
             parts.append(str(segment.repeat).encode())
+        if segment.material.key:
+            parts.append(segment.material.key)
         lengths = array("Q", map(len, parts)).tobytes()
         return hashlib.blake2b(lengths + b"".join(parts), digest_size=24).digest()
 

@@ -45,6 +45,9 @@ METHOD_FACTS: Mapping[str, MethodFacts] = {
 # Settings that only M-MAD's stages have.
 OF_MMAD = ("strategy", "topic", "dispute", "rounds", "turns", "full_debate", "skip_stages")
 
+# Settings of what is shown beside a segment.
+_BESIDE = ("context", "glossary", "use_reference")
+
 # Who ends a debate, by strategy; beside them speak pro and con.
 _DECIDERS = {
     "consensus": "consensus",
@@ -156,6 +159,9 @@ def _check_baseline(choices: Choices, defaults: Mapping[str, Any]) -> None:
     for name in OF_MMAD:
         if getattr(choices, name) != defaults[name]:
             raise no_stages(name, method)
+    for name in _BESIDE:
+        if getattr(choices, name) != defaults[name]:
+            raise NotApplicable(name, f"method {method} shows its agent the segment alone")
     if METHOD_FACTS[method].weights == NO_WEIGHTS != choices.weights:
         raise NotApplicable(
             "weights", f"method {method} gives a score and no errors, so there is nothing to weigh"

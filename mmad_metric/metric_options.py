@@ -21,6 +21,7 @@ PRESETS: dict[str, dict[str, Any]] = {
 }
 LANGUAGES = ("src_lang", "tgt_lang")
 _RETURN_DEBATES = "return_debates"
+DOCS = "docs"  # of compute alone: the document of each segment, for `context`
 
 
 def of_config_name(config_name: Any, options: Mapping[str, Any]) -> dict[str, Any]:

@@ -23,6 +23,7 @@ from mmad_metric.api import rate
 from mmad_metric.errors import ConfigError, InputError
 from mmad_metric.metric_inputs import Row, check_encodable, check_text, columns, read_rows
 from mmad_metric.metric_options import (
+    DOCS,
     check_at_load,
     checked,
     of_config_name,
@@ -61,7 +62,10 @@ _KWARGS_DESCRIPTION = """
 Args:
     predictions: list of translations, one string a segment.
     sources: list of source segments, as many.
-    references: not needed and not used; a warning says so when they are given.
+    references: not needed; the first of each segment is shown to the agents with use_reference,
+        else they are not used, and a warning says so when they are given.
+    docs, at compute only: the document of each segment, those added before included; context
+        needs it.
     return_debates: whether the result tells what was said in each dimension (default: False).
     config_name, at load only: a preset, see below, or else short for model.
     Every other setting is an option, at load or (stronger) at compute; see the list below. Two
@@ -207,12 +211,15 @@ class Mmad(evaluate.Metric):  # type: ignore[misc]
         Raises RunStopped when the server refuses the run: the segments are to be given again,
         their finished replies come out of the cache.
         """
+        docs = options.pop(DOCS, None)
         self._checked(options)
         rows = []
         if not (predictions is None and sources is None and references is None):
             rows = read_rows(predictions, sources, references)
         elif len(self) == 0:
             raise InputError("nothing to rate: give predictions and sources, or add them before")
+        if docs is not None:
+            options[DOCS] = docs
         if self.num_process > 1:
             return self._compute_together(rows, options)
         added, self._rows = self._rows, []
@@ -259,9 +266,10 @@ class Mmad(evaluate.Metric):  # type: ignore[misc]
     def _compute(
         self, *, predictions: Any, sources: Any, references: Any = None, **options: Any
     ) -> dict[str, Any]:
+        docs = options.pop(DOCS, None)
         config, return_debates = settings(self._options, self._checked(options))
         given = references if references and any(references) else None
-        result = rate(sources, predictions, references=given, config=config)
+        result = rate(sources, predictions, references=given, config=config, docs=docs)
         return result.to_dict(return_debates=return_debates)
 
     def _compute_together(self, rows: list[Row], options: Mapping[str, Any]) -> Any:

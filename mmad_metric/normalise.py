@@ -153,9 +153,14 @@ def inside_words(text: str) -> frozenset[int]:
 def _in_word(char: str) -> bool:
     if char in _WORD_JOINERS:
         return True
-    if any(first <= ord(char) <= last for first, last in _SPACELESS):
+    if is_spaceless(char):
         return False
     return char.isalnum() or char == "_" or unicodedata.category(char).startswith("M")
+
+
+def is_spaceless(char: str) -> bool:
+    """Whether the character is of a script that puts no space between words."""
+    return any(first <= ord(char) <= last for first, last in _SPACELESS)
 
 
 # Latin letters, dashes, quotation marks, currency signs: most texts, and nothing that joins.

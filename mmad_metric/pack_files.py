@@ -1,8 +1,10 @@
-"""The files of a prompt pack: found, read, told apart by the method they are for, and compiled."""
+"""The files of a prompt pack: found, read, told apart by the method they are for, and compiled.
+
+A folder may extend a shipped pack, whose files then stand for those that it does not have.
+"""
 
 from __future__ import annotations
 
-import hashlib
 import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -26,6 +28,10 @@ if sys.version_info >= (3, 11):
 else:  # pragma: no cover - the same module under its older name
     import tomli as tomllib
 
+PACK, BASE = "pack.toml", "base/pack.toml"
+VARIANTS = "variants"
+_DEMOS = ("demos/", f"{VARIANTS}/demos/")
+
 
 def open_pack(
     name_or_folder: str, method: str, templates: Sequence[str]
@@ -33,13 +39,17 @@ def open_pack(
     """(what to call it in messages, its files by path, its pack.toml) of a shipped pack by name,
     or of a user's by folder. templates: those that the method needs.
 
+    With `extends` in pack.toml, what the folder does not have comes from the shipped pack of that
+    name: files, and of pack.toml the parts that are missing. Demonstrations are the folder's own,
+    and without such for VARIANTS there are none of these.
+
     Raises ConfigError where there is none, PackError for one that is for another method.
     """
     label, files, table = _opened(name_or_folder)
     kind = _method(table, label)
     if kind != method:
         raise PackError(
-            f"{label}/pack.toml: this pack is for method {kind}; method {method} needs a pack with "
+            f"{label}/{PACK}: this pack is for method {kind}; method {method} needs a pack with "
             f"{_said(method)}the templates {', '.join(templates)}"
         )
     return label, files, table
@@ -54,16 +64,37 @@ def pack_method(name_or_folder: str) -> str:
 def _opened(name_or_folder: str) -> tuple[str, dict[str, str], dict[str, Any]]:
     root, label = _locate(name_or_folder)
     files = _read_files(root, label)
-    if "pack.toml" not in files:
-        raise PackError(f"{label}: no pack.toml in this folder")
-    return label, files, read_toml(files["pack.toml"], f"{label}/pack.toml")
+    if PACK not in files:
+        raise PackError(f"{label}: no {PACK} in this folder")
+    table = read_toml(files[PACK], f"{label}/{PACK}")
+    base = table.get("extends")
+    if base is None:
+        return label, files, table
+    names = _shipped()
+    if base not in names:
+        raise PackError(
+            f"{label}/{PACK}: extends is the name of a shipped pack ({', '.join(names)}), "
+            f"not {base!r}"
+        )
+    below = _read_files(resources.files("mmad_metric.prompts") / base, base)
+    # The base's own table stands among the files, since what it says reaches prompts.
+    taken = {BASE if path == PACK else path: text for path, text in below.items()}
+    taken = {path: text for path, text in taken.items() if not path.startswith(_DEMOS)}
+    if not any(path.startswith(_DEMOS[1]) for path in files):
+        taken = {path: text for path, text in taken.items() if not path.startswith(VARIANTS)}
+    return label, {**taken, **files}, {**read_toml(below[PACK], base), **table}
+
+
+def _shipped() -> list[str]:
+    root = resources.files("mmad_metric.prompts")
+    return sorted(entry.name for entry in root.iterdir() if (entry / PACK).is_file())
 
 
 def _method(table: Mapping[str, Any], label: str) -> str:
     """Packs for M-MAD need not say so."""
     method = table.get("method", MMAD)
     if method not in METHODS:
-        raise PackError(f"{label}/pack.toml: method {method!r} is not one of {', '.join(METHODS)}")
+        raise PackError(f"{label}/{PACK}: method {method!r} is not one of {', '.join(METHODS)}")
     return str(method)
 
 
@@ -80,9 +111,8 @@ def _locate(name_or_folder: str) -> tuple[Traversable, str]:
     folder = Path(name_or_folder)
     if folder.is_dir():
         return folder, str(folder)
-    names = sorted(entry.name for entry in shipped.iterdir() if (entry / "pack.toml").is_file())
     raise ConfigError(
-        f"prompts {name_or_folder!r}: no shipped pack ({', '.join(names)}) and no such folder"
+        f"prompts {name_or_folder!r}: no shipped pack ({', '.join(_shipped())}) and no such folder"
     )
 
 
@@ -119,15 +149,6 @@ def template_files(
         if required_text(entries, name, where) not in files:
             raise PackError(f"{where}: {name} file {entries[name]!r} does not exist")
     return {name: entries[name] for name in names}
-
-
-def digest_of(files: Mapping[str, str]) -> str:
-    content = hashlib.sha256()
-    for path in sorted(files):
-        for part in (path, files[path]):
-            data = part.encode()
-            content.update(len(data).to_bytes(8, "big") + data)
-    return content.hexdigest()
 
 
 def environment(files: Mapping[str, str]) -> jinja2.Environment:

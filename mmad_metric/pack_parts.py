@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -61,6 +62,16 @@ def own_labels(dimensions: Sequence[Dimension]) -> OwnLabels:
         for each in dimensions
         if not set(each.subcategories) <= set(TYPOLOGY.get(each.name, ()))
     )
+
+
+def digest(files: Mapping[str, str]) -> str:
+    """A hash of files by their paths."""
+    content = hashlib.sha256()
+    for path in sorted(files):
+        for part in (path, files[path]):
+            data = part.encode()
+            content.update(len(data).to_bytes(8, "big") + data)
+    return content.hexdigest()
 
 
 def required_text(table: Mapping[str, Any], key: str, where: str) -> str:

@@ -18,8 +18,8 @@ from mmad_metric.languages import LanguagePair, base_language
 from mmad_metric.method_space import MMAD
 from mmad_metric.mqm import NON_TRANSLATION
 from mmad_metric.pack_files import (
+    VARIANTS,
     compile_files,
-    digest_of,
     environment,
     open_pack,
     read_toml,
@@ -30,6 +30,7 @@ from mmad_metric.pack_parts import (
     COUPLED,
     Demo,
     Dimension,
+    digest,
     own_labels,
     read_all_demos,
     required_text,
@@ -47,8 +48,7 @@ TEMPLATE_NAMES = (
     "judge_user",
 )
 OPENING_NAMES = ("pro", "con", "con_non_translation", "con_no_error")
-# What stands apart, in variants.toml and variants/: templates that default settings never send.
-VARIANTS = "variants"
+# What stands apart, in variants.toml and VARIANTS/: templates that default settings never send.
 VARIANT_TEMPLATE_NAMES = (
     "coupled_system",
     "coupled_user",
@@ -63,6 +63,8 @@ VARIANT_TEMPLATE_NAMES = (
 )
 VARIANT_TOPICS = ("category", "free")
 VARIANT_OPENING_NAMES = ("pro", "con", "con_non_translation")
+# What the agents are told of material beside a segment, if the pack has words for it.
+MATERIAL = "material.j2"
 DEFAULT_PAIR = "en-de"
 
 
@@ -71,8 +73,9 @@ class Pack:
     """A loaded pack.
 
     digest: of every file that can reach a prompt of the default strategy and topic;
-    full_digest: of every file; variants: templates for other settings by name, empty where the
-    pack has none; variant_openings: by topic; coupled_demos: for all dimensions at once.
+    full_digest: of every file but MATERIAL, material_digest: of that, "" where there is none;
+    variants: templates for other settings by name, empty where the pack has none;
+    variant_openings: by topic; coupled_demos: for all dimensions at once.
     """
 
     name: str
@@ -87,16 +90,20 @@ class Pack:
     variants: Mapping[str, str] = field(default_factory=dict)
     variant_openings: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
     coupled_demos: Mapping[str, tuple[Demo, ...]] = field(default_factory=dict, repr=False)
+    material_digest: str = ""
+
+    def identity_with(self, *, variants: bool = False, material: bool = False) -> str:
+        """Name, version and content hash, as the signature shows them. variants: for settings
+        whose prompts come from the pack's variants; material: for those that show some."""
+        content = self.full_digest if variants else self.digest
+        if material:
+            content = digest({"prompts": content, "material": self.material_digest})
+        return f"{self.name}.{self.version}@{content[:12]}"
 
     @property
     def identity(self) -> str:
-        """Name, version and content hash, as the signature shows them."""
-        return f"{self.name}.{self.version}@{self.digest[:12]}"
-
-    @property
-    def full_identity(self) -> str:
-        """The same for settings whose prompts come from the pack's variants."""
-        return f"{self.name}.{self.version}@{self.full_digest[:12]}"
+        """That of the default settings."""
+        return self.identity_with()
 
     @property
     def own_labels(self) -> OwnLabels:
@@ -120,17 +127,19 @@ def load_pack(name_or_folder: str) -> Pack:
     demos = read_all_demos(files, label, dimensions, "demos/")
     if not demos:
         raise PackError(f"{label}: no demonstrations in demos/")
-    base = {path: text for path, text in files.items() if not _is_variant(path)}
+    base = {path: text for path, text in files.items() if not _stands_apart(path)}
+    full = {path: text for path, text in files.items() if path != MATERIAL}
     pack = Pack(
         name=required_text(table, "name", label),
         version=required_text(table, "version", label),
-        digest=digest_of(base),
+        digest=digest(base),
         dimensions=dimensions,
         templates=templates,
         openings=_openings(table, f"{label}/pack.toml", "openings", OPENING_NAMES),
         files={path: text for path, text in files.items() if path.endswith(".j2")},
         demos=demos,
-        full_digest=digest_of(files),
+        full_digest=digest(full),
+        material_digest=digest({MATERIAL: files[MATERIAL]}) if MATERIAL in files else "",
         **_variants(files, label, dimensions),
     )
     _compile(pack, label)
@@ -139,6 +148,11 @@ def load_pack(name_or_folder: str) -> Pack:
 
 def _is_variant(path: str) -> bool:
     return path == f"{VARIANTS}.toml" or path.startswith(f"{VARIANTS}/")
+
+
+def _stands_apart(path: str) -> bool:
+    """Whether default settings never send it."""
+    return path == MATERIAL or _is_variant(path)
 
 
 def _variants(
@@ -238,15 +252,15 @@ def _openings(
 
 
 def _compile(pack: Pack, label: str) -> None:
-    """Compile what default settings send. The short digest leaves the variants out: what it
-    covers may not take anything from them."""
-    base = [path for path in pack.files if not _is_variant(path)]
+    """Compile what default settings send. The short digest leaves out what stands apart: what it
+    covers may not take anything from there."""
+    base = [path for path in pack.files if not _stands_apart(path)]
     compile_files(pack.files, base, label)
     for path in base:
-        if f"{VARIANTS}/" in pack.files[path]:
+        if f"{VARIANTS}/" in pack.files[path] or MATERIAL in pack.files[path]:
             used = jinja2.meta.find_referenced_templates(pack.environment().parse(pack.files[path]))
-            if any(each and _is_variant(each) for each in used):
-                raise PackError(f"{label}/{path}: takes a file from {VARIANTS}/")
+            if any(each and _stands_apart(each) for each in used):
+                raise PackError(f"{label}/{path}: takes a file from {VARIANTS}/, or {MATERIAL}")
 
 
 def compile_variants(pack: Pack) -> None:

@@ -18,6 +18,7 @@ from mmad_metric.baselines.rate import rate_by_baseline
 from mmad_metric.chat import ChatModel, ChatRequest, Reply, Usage
 from mmad_metric.config import MMADConfig
 from mmad_metric.errors import Reason, SegmentFailure
+from mmad_metric.material import Material
 from mmad_metric.method_space import METHOD_FACTS, SKIP_JUDGE
 from mmad_metric.mqm import Category, MQMError, Placement, Severity, Side
 from mmad_metric.provenance import trace
@@ -32,6 +33,8 @@ from mmad_metric.templates import Prompts
 
 # mt-metrics-eval writes this line where a system gave no output.
 NO_TRANSLATION_SENTINEL = "[No translation supplied]"
+# A rating's flag: errors were left out since they quote what precedes the segment.
+QUOTES_CONTEXT = "quotes_context"
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,9 +81,9 @@ async def _rate(segment: Segment, method: Method) -> SegmentRating:
         return _as_rating(segment, await rate_by_baseline(baseline, scheme), method.scale)
     if scheme is None:
         raise ValueError("M-MAD's errors have no weights")
-    return await _three_stages(
-        segment, StageContext(texts, prompts, method.config, method.model), scheme
-    )
+    prompts = prompts.beside(segment.material)
+    context = StageContext(texts, prompts, method.config, method.model)
+    return await _three_stages(segment, context, scheme)
 
 
 def _as_rating(segment: Segment, found: Found, scale: Scale) -> SegmentRating:
@@ -106,16 +109,24 @@ async def _three_stages(
         for dimension, opening in zip(dimensions, openings, strict=True)
     )
     found, analysis = await judge(context, outcomes)
+    own = tuple(error for error in found if not _of_context(error, segment.material))
     judged = SKIP_JUDGE not in context.config.skip_stages
-    errors = trace(found, outcomes, context.texts, judged=judged)
+    errors = trace(own, outcomes, context.texts, judged=judged)
     return SegmentRating(
         segment,
         Status.SCORED,
         score=scheme.segment_score(errors),
         errors=errors,
+        flags=(QUOTES_CONTEXT,) * (len(own) < len(found)),
         outcomes=tuple(outcomes),
         analysis=analysis,
     )
+
+
+def _of_context(error: MQMError, material: Material) -> bool:
+    """Whether an error is one of the context that was shown, whose own rating it belongs to: its
+    words stand there, and not in the segment."""
+    return error.placement is Placement.UNPLACED and bool(error.text) and material.holds(error.text)
 
 
 def without_call(segment: Segment, scheme: WeightScheme | None) -> SegmentRating | None:

@@ -9,6 +9,7 @@ from typing import Any
 
 from mmad_metric.chat import Usage
 from mmad_metric.errors import Reason
+from mmad_metric.material import NO_MATERIAL, Material
 from mmad_metric.mqm import Annotation, MQMError
 from mmad_metric.scales import Scale
 
@@ -19,7 +20,8 @@ class Segment:
 
     system: the system's name ("" when there is just one); index: 0-based row within the
     system; id, doc: the user's own names, if any; repeat: which of several independent ratings
-    of the row this is for, from 1; None where a row is rated once.
+    of the row this is for, from 1; None where a row is rated once; material: what is shown
+    beside the texts.
     """
 
     source: str
@@ -30,6 +32,7 @@ class Segment:
     doc: str | None = None
     reference: str | None = None
     repeat: int | None = None
+    material: Material = NO_MATERIAL
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,10 +148,10 @@ class SegmentRating:
     """The result of one segment.
 
     score: a number on `scale`, None unless `status` is scored; errors: placed and merged, in
-    the judge's order; reason, detail: why it is unscored; flags: e.g. "empty_translation";
-    usage: by role, as first paid; models: what the server says it served; levels, adapted:
-    structured-output levels used and parameters the server made us change; counts: what the
-    score was made of, where an agent counted the errors.
+    the judge's order; reason, detail: why it is unscored; flags: what else there is to say,
+    "empty_translation" or "quotes_context"; usage: by role, as first paid; models: what the
+    server says it served; levels, adapted: structured-output levels used and parameters the
+    server made us change; counts: what the score was made of, where an agent counted the errors.
     """
 
     segment: Segment

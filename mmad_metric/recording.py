@@ -7,6 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
+from mmad_metric.beside import Sizes
 from mmad_metric.calls.connect import role_costs
 from mmad_metric.errors import RunStopped
 from mmad_metric.files.inputs import Inputs
@@ -21,21 +22,29 @@ _GC_EVERY = 20_000  # new objects
 
 @dataclass
 class Recording:
-    """A run under one configuration, as far as it has come. writer: None without a run file."""
+    """A run under one configuration, as far as it has come. writer: None without a run file;
+    sizes: of documents, see `with_material`."""
 
     plan: Plan
     inputs: Inputs
     writer: RunWriter | None
     totals: dict[str, SystemTotals]
+    sizes: Sizes | None = None
 
     @classmethod
-    def of(cls, plan: Plan, inputs: Inputs, writer: RunWriter | None = None) -> Recording:
+    def of(
+        cls,
+        plan: Plan,
+        inputs: Inputs,
+        writer: RunWriter | None = None,
+        sizes: Sizes | None = None,
+    ) -> Recording:
         """One that has not begun."""
         cost = role_costs(plan.config)
         totals = {
             each.name: SystemTotals(each.name, plan.scheme, cost=cost) for each in inputs.systems
         }
-        return cls(plan, inputs, writer, totals)
+        return cls(plan, inputs, writer, totals, sizes)
 
     @property
     def systems(self) -> list[SystemTotals]:
@@ -84,7 +93,7 @@ async def record(
     writer, inputs = recording.writer, recording.inputs
     if writer is not None:
         writer.write_header(recording.header())
-    async for rating in session.rate(inputs.segments(), inputs.n_rows):
+    async for rating in session.rate(inputs.segments(), inputs.n_rows, recording.sizes):
         row = recording.add(rating)
         if writer is not None:
             writer.write_rating(rating)

@@ -105,7 +105,7 @@ class SystemTotals:
     def _add_usage(self, rating: SegmentRating) -> None:
         """A row that repeats an earlier pair was not paid for again."""
         segment = rating.segment
-        pair = hash((segment.source, segment.translation, segment.repeat))
+        pair = hash((segment.source, segment.translation, segment.repeat, segment.material))
         if pair not in self._seen:
             self._seen.add(pair)
             for role, usage in rating.usage.items():

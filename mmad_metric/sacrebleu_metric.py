@@ -21,7 +21,8 @@ from mmad_metric.layouts import DEFAULT_WIDTH, NAME, ShownScore, verbose_score
 from mmad_metric.session import Plan
 from mmad_metric.signature import format_signature, parse_signature
 
-Texts = tuple[tuple[str, ...], tuple[str, ...]]  # sources, translations
+# Sources, translations, and the references that are shown, if any.
+Texts = tuple[tuple[str, ...], tuple[str, ...], tuple[str, ...] | None]
 _HAIR = 1e-6  # points: above what sums in float32 are off by, below any difference of means
 
 
@@ -121,9 +122,11 @@ class MMAD(Metric):
     """M-MAD behind sacreBLEU's interface.
 
     sources: the segments that all systems translated, in order; references: accepted as every
-    metric of sacreBLEU accepts them, and not used; config, options: as `mmad_metric.rate` takes
-    them (`lp="en-de"`, `model=…`). Each list of hypotheses is rated once, however often it is
-    scored, resampled or compared. Raises InputError, ConfigError.
+    metric of sacreBLEU accepts them, a list of all segments' texts for each, the first of which
+    is shown to the agents with `use_reference` and else not used; config, options: as
+    `mmad_metric.rate` takes them (`lp="en-de"`, `model=…`, `docs=[…]`). Each list of hypotheses
+    is rated once, however often it is scored, resampled or compared. Raises InputError,
+    ConfigError.
 
     A system is resampled with its own unscored segments, which count nothing. For a comparison
     on the segments that both systems have scores for use `mmad_metric.stats.paired`. Ties count
@@ -139,6 +142,7 @@ class MMAD(Metric):
         **options: Any,
     ) -> None:
         super().__init__()  # type: ignore[no-untyped-call]
+        self.docs = options.pop("docs", None)
         if config is not None and options:
             raise ConfigError("give a config or single options, not both")
         self.config = MMADConfig.of(**options) if config is None else config
@@ -161,18 +165,30 @@ class MMAD(Metric):
         vars(self).update(state)
         self._plan = Plan.of(self.config)
 
-    def result(self, hypotheses: Sequence[str]) -> MMADResult:
+    def result(
+        self, hypotheses: Sequence[str], references: Sequence[Sequence[str]] | None = None
+    ) -> MMADResult:
         """The ratings of a system's segments: spans, reasons, usage. Rates it if that was not
-        done before."""
+        done before. references: as given to `corpus_score`, where they are shown."""
         if self.sources is None:
             raise InputError("MMAD rates translations of sources: MMAD(sources=[…], lp=…)")
-        return self._rated(self.sources, hypotheses)
+        return self._rated(self._key(self.sources, hypotheses, references))
 
-    def _rated(self, sources: tuple[str, ...], hypotheses: Sequence[str]) -> MMADResult:
-        texts = tuple(as_texts("hypotheses", hypotheses))
-        key = (sources, texts)
+    def _key(self, sources: Sequence[str], hypotheses: Sequence[str], references: Any) -> Texts:
+        """What a rating is made of. references: a list of all segments' texts for each."""
+        shown = self.references if references is None else references
+        first = None
+        if self.config.use_reference and shown:
+            first = tuple(as_texts("references", shown[0]))
+        return tuple(sources), tuple(as_texts("hypotheses", hypotheses)), first
+
+    def _rated(self, key: Texts) -> MMADResult:
         if key not in self._results:
-            self._results[key] = rate(sources, texts, config=self.config)
+            sources, texts, references = key
+            docs = self.docs if sources == self.sources else None
+            self._results[key] = rate(
+                sources, texts, references=references, config=self.config, docs=docs
+            )
         result = self._results[key]
         self._scores[key], self._told = result.scores, result.signature
         return result
@@ -186,12 +202,12 @@ class MMAD(Metric):
         """The system score; with n_bootstrap > 1 its 95% interval by sacreBLEU's bootstrap."""
         self.n_bootstrap = self.seed = None
         scored = super().corpus_score(hypotheses, references, n_bootstrap)
-        return MMADScore.of(self.result(hypotheses), scored)
+        return MMADScore.of(self.result(hypotheses, references), scored)
 
     def sentence_score(
         self,
         hypothesis: str,
-        references: Sequence[str] | None = None,  # noqa: ARG002 - sacreBLEU's interface
+        references: Sequence[str] | None = None,
         source: str | None = None,
     ) -> MMADScore:
         """One segment. source: needed unless the metric was made with a single source."""
@@ -199,7 +215,8 @@ class MMAD(Metric):
             if self.sources is None or len(self.sources) != 1:
                 raise InputError("sentence_score: which source? Give source=…")
             source = self.sources[0]
-        return MMADScore.of(self._rated((source,), [hypothesis]))
+        listed = [[each] for each in references] if references else None
+        return MMADScore.of(self._rated(self._key((source,), [hypothesis], listed)))
 
     def get_signature(self) -> MMADSignature:
         """What moves a number; what servers told is there once something was rated."""
@@ -215,9 +232,8 @@ class MMAD(Metric):
 
     def _extract_corpus_statistics(self, hypotheses: Any, references: Any) -> list[list[float]]:
         """Per segment its score and 1, or twice 0 where it has none."""
-        del references
-        known = self._scores.get((self.sources or (), tuple(hypotheses)))
-        scores = self.result(hypotheses).scores if known is None else known
+        known = self._scores.get(self._key(self.sources or (), hypotheses, references))
+        scores = self.result(hypotheses, references).scores if known is None else known
         return [[0.0, 0.0] if score is None else [score, 1.0] for score in scores]
 
     def _aggregate_and_compute(self, stats: Any) -> MMADScore:

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from mmad_metric.errors import ConfigError
-from mmad_metric.labels import parse_category
+from mmad_metric.labels import OwnLabels, parse_category
 from mmad_metric.mqm import (
     NON_TRANSLATION,
     OTHER,
@@ -126,8 +126,9 @@ SCHEMES: dict[str, WeightScheme] = {
 }
 
 
-def load_scheme(name_or_table: str) -> WeightScheme:
-    """A scheme by name (mmad, wmt, gemba), or an own one from a JSON file or its text.
+def load_scheme(name_or_table: str, own: OwnLabels = ()) -> WeightScheme:
+    """A scheme by name (mmad, wmt, gemba), or an own one from a JSON file or its text. own: labels
+    of the prompt pack, which its rules may name beside the typology's.
 
     The JSON is {"major": 5, "minor": 1, "critical": 10, "neutral": 0, "cap": 25,
     "rules": [{"label": "fluency/punctuation", "severity": "minor", "weight": 0.1}, …]}, all
@@ -137,7 +138,8 @@ def load_scheme(name_or_table: str) -> WeightScheme:
     if name_or_table in SCHEMES:
         return SCHEMES[name_or_table]
     if name_or_table.lstrip().startswith("{"):
-        return _scheme_from_table("weights", "own", _read_table("weights", name_or_table))
+        table = _read_table("weights", name_or_table)
+        return _scheme_from_table("weights", "own", table, own)
     path = Path(name_or_table)
     if not path.is_file():
         raise ConfigError(
@@ -147,7 +149,7 @@ def load_scheme(name_or_table: str) -> WeightScheme:
         text = path.read_text(encoding="utf-8")
     except (OSError, ValueError) as error:
         raise ConfigError(f"{path}: not a JSON weight table ({error})") from None
-    return _scheme_from_table(str(path), path.stem, _read_table(str(path), text))
+    return _scheme_from_table(str(path), path.stem, _read_table(str(path), text), own)
 
 
 def _read_table(where: str, text: str) -> object:
@@ -158,12 +160,13 @@ def _read_table(where: str, text: str) -> object:
 
 
 def scheme_from_table(name: str, table: Mapping[str, Any]) -> WeightScheme:
-    """The inverse of `scheme_table`. Raises ConfigError naming the key that is wrong."""
+    """The inverse of `scheme_table`: labels stand as they are, those of a prompt pack's own too.
+    Raises ConfigError naming the key that is wrong."""
     exact = json.loads(json.dumps(table), parse_float=Decimal)
-    return _scheme_from_table(name, name, exact)
+    return _scheme_from_table(name, name, exact, None)
 
 
-def _scheme_from_table(where: str, name: str, data: object) -> WeightScheme:
+def _scheme_from_table(where: str, name: str, data: object, own: OwnLabels | None) -> WeightScheme:
     known = ("major", "minor", "critical", "neutral", "cap", "rules")
     if not isinstance(data, dict):
         raise ConfigError(f"{where}: expected an object with at least major and minor")
@@ -184,11 +187,13 @@ def _scheme_from_table(where: str, name: str, data: object) -> WeightScheme:
         critical=_number(where, "critical", data.get("critical", major)),
         neutral=_number(where, "neutral", data.get("neutral", 0)),
         cap=None if cap is None else _number(where, "cap", cap),
-        rules=tuple(_rule(where, f"rules[{number}]", rule) for number, rule in enumerate(listed)),
+        rules=tuple(
+            _rule(where, f"rules[{number}]", rule, own) for number, rule in enumerate(listed)
+        ),
     )
 
 
-def _rule(where: str, key: str, rule: object) -> WeightRule:
+def _rule(where: str, key: str, rule: object, own: OwnLabels | None) -> WeightRule:
     if not isinstance(rule, dict) or not {"label", "weight"} <= set(rule) <= {
         "label",
         "severity",
@@ -200,16 +205,17 @@ def _rule(where: str, key: str, rule: object) -> WeightRule:
         parsed = None if severity is None else Severity(str(severity).strip().lower())
     except ValueError:
         raise ConfigError(f"{where}: {key}.severity {severity!r} is no severity") from None
-    label = _label(where, f"{key}.label", rule["label"])
+    label = _label(where, f"{key}.label", rule["label"], own)
     return WeightRule(label, parsed, _number(where, f"{key}.weight", rule["weight"]))
 
 
-def _label(where: str, key: str, value: object) -> str:
-    """A dimension, or the canonical form of a label. A rule that fits nothing is a mistake."""
+def _label(where: str, key: str, value: object, own: OwnLabels | None) -> str:
+    """A dimension, or the canonical form of a label; own: None takes it as it is. A rule that
+    fits nothing is a mistake."""
     text = str(value).strip().lower()
-    if text in (*TYPOLOGY, NON_TRANSLATION, SOURCE_ISSUE, OTHER, LOCALE):
+    if own is None or text in (*TYPOLOGY, NON_TRANSLATION, SOURCE_ISSUE, OTHER, LOCALE, *dict(own)):
         return text
-    known = parse_category(text, None)
+    known = parse_category(text, None, own)
     if known is None or "unknown_category" in known[2]:
         raise ConfigError(f"{where}: {key} {value!r} is no label of an error")
     return str(known[0])

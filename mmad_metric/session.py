@@ -10,10 +10,13 @@ from typing import Any
 from mmad_metric.baselines.packs import load_baseline_pack
 from mmad_metric.baselines.prompts import BaselinePrompts
 from mmad_metric.baselines.scores import check_scheme
+from mmad_metric.beside import Sizes, with_material
 from mmad_metric.calls.connect import Connection, connect, resolve
 from mmad_metric.config import MMADConfig
 from mmad_metric.deciding_prompts import check_prompts, check_variants
+from mmad_metric.files.glossaries import read_glossary
 from mmad_metric.files.inputs import sample_rows
+from mmad_metric.glossary import Glossary
 from mmad_metric.memory import RatingMemory, memory_identity
 from mmad_metric.method_space import (
     METHOD_FACTS,
@@ -36,23 +39,26 @@ from mmad_metric.version import __version__
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """Settings with the prompts and weights that they name. scheme: None where the method has no
-    errors to weigh."""
+    """Settings with the prompts, weights and glossary that they name. scheme: None where the
+    method has no errors to weigh."""
 
     config: MMADConfig
     prompts: Prompts | BaselinePrompts
     scheme: WeightScheme | None
+    glossary: Glossary | None = None
 
     @classmethod
     def of(cls, config: MMADConfig) -> Plan:
-        """Load and check the prompt pack and the weights. Raises ConfigError, PackError."""
+        """Load and check the prompt pack, the weights and the glossary. Raises ConfigError,
+        PackError, InputError."""
         if is_baseline(config):
             return cls._of_baseline(config)
-        prompts = Prompts(load_pack(config.prompts), config.lp)
+        prompts = Prompts(load_pack(config.prompts), config.lp, config.shows())
         check_prompts(prompts)
         if config.uses_variants():
             check_variants(prompts, [config.topic], [config.strategy])
-        plan = cls(config, prompts, load_scheme(config.weights))
+        glossary = None if config.glossary is None else read_glossary(config.glossary)
+        plan = cls(config, prompts, load_scheme(config.weights, prompts.pack.own_labels), glossary)
         check_dimensions(config, plan.dimension_names)
         return plan
 
@@ -74,10 +80,11 @@ class Plan:
     @property
     def pack_identity(self) -> str:
         """Name, version and hash of the prompts that these settings can send."""
-        prompts = self.prompts
-        if isinstance(prompts, Prompts) and self.config.uses_variants():
-            return prompts.pack.full_identity
-        return prompts.pack.identity
+        if not isinstance(self.prompts, Prompts):
+            return self.prompts.pack.identity
+        return self.prompts.pack.identity_with(
+            variants=self.config.uses_variants(), material=bool(self.config.shows())
+        )
 
     @property
     def dimension_names(self) -> tuple[str, ...]:
@@ -110,14 +117,23 @@ class Plan:
         if self.scheme is None:
             return fields
         # What an own table holds moves scores, not what its file is called.
-        return {**fields, "weights": self.scheme.identity}
+        return {**fields, "weights": self.scheme.identity, **self._glossary_identity}
+
+    @property
+    def _glossary_identity(self) -> dict[str, str]:
+        return {} if self.glossary is None else {"glossary": self.glossary.identity}
 
     def signature(self, observed: Observed | None = None, *, short: bool = False) -> str:
         return format_signature(self.signature_fields(observed), short=short)
 
     def to_dict(self) -> dict[str, Any]:
         """The settings as a run file's header keeps them: enough to rescore and to repeat."""
-        values = {**self.config.to_dict(), "prompts": self.pack_identity, "demos": self.demo_pair}
+        values: dict[str, Any] = {
+            **self.config.to_dict(),
+            **self._glossary_identity,
+            "prompts": self.pack_identity,
+            "demos": self.demo_pair,
+        }
         if self.scheme is not None:
             values["weight_table"] = scheme_table(self.scheme)
         return values
@@ -144,9 +160,14 @@ class Session:
     plan: Plan
     connection: Connection
 
-    async def rate(self, segments: Iterable[Segment], n_rows: int) -> AsyncGenerator[SegmentRating]:
+    async def rate(
+        self,
+        segments: Iterable[Segment],
+        n_rows: int,
+        sizes: Sizes | None = None,
+    ) -> AsyncGenerator[SegmentRating]:
         """Ratings in input order, a sampled row's repeats one after the other; n_rows is the
-        number of rows a system has."""
+        number of rows a system has; sizes: of documents, see `with_material`."""
         plan, connection = self.plan, self.connection
         method = Method(plan.config, plan.prompts, plan.scheme, connection)
         memory = RatingMemory(connection.store, memory_identity(self._made_of()))
@@ -162,7 +183,8 @@ class Session:
                 connection.count_hit(rating.total_usage.calls)
             return rating
 
-        to_rate = each_rating(plan.config, segments, n_rows)
+        beside = with_material(segments, plan.config, plan.glossary, sizes)
+        to_rate = each_rating(plan.config, beside, n_rows)
         async with aclosing(rate_segments(to_rate, method, known)) as ratings:
             async for rating in ratings:
                 if id(rating) in recalled:

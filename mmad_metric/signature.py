@@ -21,7 +21,8 @@ _SHORT = {
     "strategy": "st", "topic": "to", "dispute": "di", "rounds": "r", "turns": "tu", "skip": "sk",
     "weights": "w", "temp": "te", "max_tokens": "mt", "structured": "so", "adapted": "ad",
     "fold_system": "fs", "extra_body": "eb", "reasks": "ra", "sample": "sa", "sample_seed": "ss",
-    "repeats": "re", "scale": "sc", "bs": "bs", "ar": "ar", "seed": "rs", "version": "v",
+    "repeats": "re", "context": "cx", "glossary": "gl", "reference": "rf",
+    "scale": "sc", "bs": "bs", "ar": "ar", "seed": "rs", "version": "v",
 }  # fmt: skip
 _LONG = {short: long for long, short in _SHORT.items()}
 
@@ -53,6 +54,9 @@ def signature_fields(
         "method": "" if method == MMAD else method,
         "prompts": pack,
         "demos": demos,
+        "context": "" if not config.context else str(config.context),
+        "glossary": config.glossary or "",
+        "reference": "yes" if config.use_reference else "",
     }
     if not is_baseline(config):
         values["strategy"] = config.strategy if config.debates() else "none"

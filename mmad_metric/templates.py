@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
@@ -16,9 +16,11 @@ import jinja2
 
 from mmad_metric.chat import Message
 from mmad_metric.languages import LanguagePair
+from mmad_metric.material import NO_MATERIAL, Material
 from mmad_metric.mqm import NON_TRANSLATION, Annotation
+from mmad_metric.pack_files import VARIANTS
 from mmad_metric.pack_parts import COUPLED, Demo, Dimension
-from mmad_metric.packs import VARIANTS, Pack, fallback_order
+from mmad_metric.packs import MATERIAL, Pack, fallback_order
 from mmad_metric.rating import Position
 
 
@@ -60,12 +62,22 @@ class Side:
 
 @dataclass(frozen=True)
 class Prompts:
-    """The prompts of one pack for one language pair. Methods give whole message lists."""
+    """The prompts of one pack for one language pair. Methods give whole message lists.
+
+    shows: kinds of material that the agents are told of; material: what stands beside the
+    segment that is asked about.
+    """
 
     pack: Pack
     lp: LanguagePair
+    shows: tuple[str, ...] = ()
+    material: Material = NO_MATERIAL
     _demo_messages: dict[str, tuple[Message, ...]] = field(default_factory=dict, repr=False)
     _compiled: dict[str, jinja2.Template] = field(default_factory=dict, repr=False)
+
+    def beside(self, material: Material) -> Prompts:
+        """The prompts for a segment that has this beside it."""
+        return self if material == self.material else replace(self, material=material)
 
     @cached_property
     def demo_pair(self) -> str:
@@ -101,6 +113,31 @@ class Prompts:
         }
         return self._template(name).render({**languages, **variables}).strip("\n")
 
+    def system(self, name: str, variables: Mapping[str, Any]) -> Message:
+        """An agent's instruction, which says at its end what material there may be: the same for
+        every segment, so that servers can keep it."""
+        text = self.render(name, variables)
+        if self.shows:
+            text = f"{text}\n\n{self.render(MATERIAL, {'part': 'note', 'shows': self.shows})}"
+        return Message("system", text)
+
+    def segment(self, name: str, variables: Mapping[str, Any]) -> Message:
+        """A message that shows an agent the segment, after what stands beside it."""
+        text = self.render(name, variables)
+        if self.material != NO_MATERIAL:
+            beside = {
+                "part": "segment",
+                "shows": self.shows,
+                "context": [
+                    {"source": source, "translation": translation}
+                    for source, translation in self.material.context
+                ],
+                "terms": self.material.terms,
+                "reference": self.material.reference,
+            }
+            text = f"{self.render(MATERIAL, beside)}\n{text}"
+        return Message("user", text)
+
     @cached_property
     def guidance(self) -> dict[str, str]:
         """What a dimension is, by its name; of all dimensions under COUPLED."""
@@ -118,7 +155,7 @@ class Prompts:
         if prefix is None:
             prefix = self._annotate_prefix(dimension)
             self._demo_messages[dimension.name] = prefix
-        return (*prefix, self._annotate_user(dimension, texts, self.lp))
+        return (*prefix, self.segment(*self._annotate_user(dimension, texts, self.lp)))
 
     def _annotate_prefix(self, dimension: Dimension) -> tuple[Message, ...]:
         variables = {"dimension": dimension, "guidance": self.guidance[dimension.name]}
@@ -129,18 +166,18 @@ class Prompts:
             )  # fmt: skip
             variables |= self.subject(dimension, "", "")
             variables["dimensions"] = self.pack.dimensions
-        messages = [Message("system", self.render(system, variables))]
+        messages = [self.system(system, variables)]
         demo_lp = LanguagePair.parse(pair)
         for demo in demos_for(demos[pair], dimension.name):
-            messages.append(
-                self._annotate_user(dimension, (demo.source, demo.translation), demo_lp)
-            )
+            asked = self._annotate_user(dimension, (demo.source, demo.translation), demo_lp)
+            messages.append(Message("user", self.render(*asked)))
             messages.append(Message("assistant", annotations_reply(demo.annotations)))
         return tuple(messages)
 
     def _annotate_user(
         self, dimension: Dimension, texts: tuple[str, str], lp: LanguagePair
-    ) -> Message:
+    ) -> tuple[str, dict[str, Any]]:
+        """The template that asks for annotations, with its variables."""
         variables = {
             "dimension": dimension,
             "source": texts[0],
@@ -148,8 +185,7 @@ class Prompts:
             "source_language": lp.source_name,
             "target_language": lp.target_name,
         }
-        name = f"{VARIANTS}/coupled_user" if dimension.is_coupled else "annotate_user"
-        return Message("user", self.render(name, variables))
+        return f"{VARIANTS}/coupled_user" if dimension.is_coupled else "annotate_user", variables
 
     def debate_start(
         self, dimension: Dimension, side: Side, texts: tuple[str, str], opening: Position
@@ -168,26 +204,32 @@ class Prompts:
             system = f"{VARIANTS}/debate_system"
             variables |= self.subject(dimension, side.topic, side.strategy)
         return (
-            Message("system", self.render(system, variables)),
-            Message("user", self.render("debate_user", variables)),
+            self.system(system, variables),
+            self.segment("debate_user", variables),
             Message("assistant", position_reply(opening)),
         )
 
+    def labels(self, dimension: Dimension, topic: str = "") -> tuple[str, ...]:
+        """The categories that an error of a dimension may have, its own first; where categories
+        are debated, it may belong to another dimension."""
+        labels = tuple(label for each in self.pack.dimensions for label in each.labels)
+        if dimension.is_coupled:
+            return labels
+        others = tuple(label for label in labels if label not in dimension.labels)
+        return dimension.labels + (others if topic == "category" else ())
+
     def subject(self, dimension: Dimension, topic: str, strategy: str) -> dict[str, Any]:
-        """What the variants of the prompts know of a debate. A dimension's error may belong to
-        another one where categories are debated."""
-        labels = [label for each in self.pack.dimensions for label in each.labels]
-        own = labels if dimension.is_coupled else list(dimension.labels)
+        """What the variants of the prompts know of a debate."""
+        labels = self.labels(dimension, topic)
+        n_own = len(labels) if dimension.is_coupled else len(dimension.labels)
         return {
             "dimension": dimension,
             "coupled": dimension.is_coupled,
             "topic": topic,
             "strategy": strategy,
             "guidance": self.guidance[dimension.name],
-            "categories": own,
-            "other_categories": [each for each in labels if each not in own]
-            if topic == "category"
-            else [],
+            "categories": labels[:n_own],
+            "other_categories": labels[n_own:],
         }
 
     def debate_turn(
@@ -227,18 +269,18 @@ class Prompts:
             system = f"{VARIANTS}/consensus_system"
             variables |= self.subject(dimension, topic, "consensus")
         return (
-            Message("system", self.render(system, variables)),
-            Message("user", self.render("consensus_user", variables)),
+            self.system(system, variables),
+            self.segment("consensus_user", variables),
         )
 
     @cached_property
     def _judge_system(self) -> Message:
-        return Message("system", self.render("judge_system", {"dimensions": self.pack.dimensions}))
+        return self.system("judge_system", {"dimensions": self.pack.dimensions})
 
     @cached_property
     def _coupled_judge_system(self) -> Message:
         name = f"{VARIANTS}/coupled_judge_system"
-        return Message("system", self.render(name, {"dimensions": self.pack.dimensions}))
+        return self.system(name, {"dimensions": self.pack.dimensions})
 
     def judge(
         self, texts: tuple[str, str], outcomes: Sequence[tuple[Dimension, Sequence[Annotation]]]
@@ -255,7 +297,7 @@ class Prompts:
         variables = {"source": texts[0], "translation": texts[1], "outcomes": shown}
         coupled = any(dimension.is_coupled for dimension, _ in outcomes)
         system = self._coupled_judge_system if coupled else self._judge_system
-        return (system, Message("user", self.render("judge_user", variables)))
+        return (system, self.segment("judge_user", variables))
 
 
 def position_shown(side: str, position: Position) -> dict[str, str]:

@@ -29,8 +29,8 @@ ROOT = Path(__file__).resolve().parent.parent / PACKAGE
 LAYERS = {
     "the ground": "version errors blocking addresses names",
     "the seam to a model": "chat",
-    "MQM values": "mqm label_words labels normalise spans merging languages scales rating scoring "
-    "provenance filtering stretches",
+    "MQM values": "mqm label_words labels normalise material glossary spans merging languages "
+    "scales rating scoring provenance filtering stretches",
     "settings": "method_space setting_fields plain_values config call_counts signature repeats "
     "results layouts",
     "prompts": "pack_parts pack_files packs templates deciding_prompts",
@@ -47,8 +47,9 @@ LAYERS = {
     "servers.completions servers.verdicts servers.client servers.openai_chat",
     "the embedded model": "local local.span_schema local.model local.setup local.chat",
     "around a model": "calls calls.prices calls.cache calls.limits calls.reasking calls.connect",
-    "files": "files files.lines files.json_lines files.tables files.corpus files.input_spec "
-    "files.system_names files.inputs files.run_lines files.run_file files.score_files",
+    "files": "files files.lines files.json_lines files.documents files.glossaries files.tables "
+    "files.corpus files.input_spec files.parallel files.system_names files.inputs "
+    "files.run_lines files.run_file files.score_files",
     "comparing runs": "comparison comparison.systems comparison.outcome comparison.segments",
     "meta-evaluation": "metaeval metaeval.arrays metaeval.references metaeval.layout "
     "metaeval.metric_files metaeval.placing metaeval.placed_runs metaeval.ratings "
@@ -58,7 +59,7 @@ LAYERS = {
     "metaeval.loading metaeval.resampling metaeval.exchanged_ties metaeval.permutation "
     "metaeval.ranking metaeval.selection metaeval.raters metaeval.coverage metaeval.latex "
     "metaeval.tables metaeval.reports metaeval.plots",
-    "a run": "memory session recording debate_lengths forecast testing",
+    "a run": "beside memory session recording debate_lengths forecast testing",
     "a grid of runs": "sweep sweep.names sweep.grid sweep.settings sweep.folder sweep.running",
     "the Python face": "api registration integrations.ranks integrations.decoding "
     "integrations.columns integrations.trainer integrations.datasets integrations __init__ "

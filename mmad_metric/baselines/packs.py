@@ -11,11 +11,12 @@ import jinja2
 from mmad_metric.errors import PackError
 from mmad_metric.labels import OwnLabels
 from mmad_metric.method_space import EAPROMPT, GEMBA_DA, GEMBA_MQM
-from mmad_metric.pack_files import compile_files, digest_of, environment, open_pack, template_files
+from mmad_metric.pack_files import compile_files, environment, open_pack, template_files
 from mmad_metric.pack_parts import (
     ALL_DIMENSIONS,
     Demo,
     Dimension,
+    digest,
     own_labels,
     read_all_demos,
     required_text,
@@ -80,7 +81,7 @@ def load_baseline_pack(name_or_folder: str, method: str) -> BaselinePack:
         method=method,
         name=required_text(table, "name", label),
         version=required_text(table, "version", label),
-        digest=digest_of(files),
+        digest=digest(files),
         dimensions=dimensions,
         templates=templates,
         files=sources,

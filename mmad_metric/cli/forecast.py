@@ -6,6 +6,7 @@ import json
 from collections.abc import Iterator
 from typing import Any
 
+from mmad_metric.beside import with_material
 from mmad_metric.call_counts import call_bounds
 from mmad_metric.calls.connect import role_prices
 from mmad_metric.files.inputs import Inputs, sample_rows
@@ -28,10 +29,11 @@ def print_forecast(plan: Plan, inputs: Inputs, *, as_json: bool) -> None:
 def sampled(plan: Plan, inputs: Inputs) -> Iterator[Segment]:
     """The segments that are to be rated."""
     size = plan.config.sample
+    segments = with_material(inputs.segments(), plan.config, plan.glossary)
     if size is None:
-        return inputs.segments()
+        return segments
     rows = frozenset(sample_rows(inputs.n_rows, size, plan.config.seed))
-    return (segment for segment in inputs.segments() if segment.index in rows)
+    return (segment for segment in segments if segment.index in rows)
 
 
 def _text(plan: Plan, result: Forecast, values: dict[str, Any]) -> str:

@@ -30,6 +30,7 @@ def open_given(options: argparse.Namespace) -> Inputs:
             num_refs=options.num_refs,
             need_sources=options.rates,
             baseline=paired,
+            doc_ids=options.doc_ids,
         )
     )
     if not inputs.n_rows:

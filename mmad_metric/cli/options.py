@@ -52,6 +52,7 @@ the mean over the scored segments. With --method gemba-da a score is from 0 to 1
 _GROUPS = {
     "model": ("model", "base_url", "role_models", "temperature", "max_tokens", "structured",
               "fold_system", "extra_body"),
+    "beside the segment": ("context", "glossary", "use_reference"),
     "method": ("method", "prompts", "strategy", "topic", "dispute", "rounds", "turns",
                "full_debate", "skip_stages", "weights"),
     "run": ("sample", "seed", "repeats", "concurrency", "timeout", "max_retries", "reasks",
@@ -61,7 +62,8 @@ _FLAGS = {"role_models": "--role-model", "skip_stages": "--skip-stage"}
 _METAVARS = {
     "model": "MODEL", "base_url": "URL", "role_models": "ROLE=MODEL", "temperature": "T",
     "max_tokens": "N", "extra_body": "JSON", "prompts": "PACK", "rounds": "N", "weights": "SCHEME",
-    "sample": "N", "seed": "N", "repeats": "K", "concurrency": "N", "timeout": "S",
+    "context": "N", "glossary": "TSV", "sample": "N", "seed": "N", "repeats": "K",
+    "concurrency": "N", "timeout": "S",
     "max_retries": "N", "reasks": "N", "max_cost": "USD", "cache": "DIR",
 }  # fmt: skip
 
@@ -73,8 +75,8 @@ def _temperature(text: str) -> float | str:
 _temperature.__name__ = "number or 'default'"
 _TYPES: dict[str, Any] = {
     "temperature": _temperature, "max_tokens": int, "rounds": int, "sample": int, "seed": int,
-    "repeats": int, "concurrency": int, "timeout": float, "max_retries": int, "reasks": int,
-    "max_cost": float, "skip_stages": int,
+    "context": int, "repeats": int, "concurrency": int, "timeout": float, "max_retries": int,
+    "reasks": int, "max_cost": float, "skip_stages": int,
 }  # fmt: skip
 
 
@@ -140,8 +142,8 @@ def add_inputs(group: Any) -> None:
     """The files, their pair and their names."""
     group.add_argument(
         "references", nargs="*", metavar="REF",
-        help="reference files, for bleu, chrf and ter; mmad keeps them in the run file and does "
-        "not use them",
+        help="reference files, for bleu, chrf and ter; mmad keeps them in the run file and uses "
+        "the first with --use-reference only",
     )  # fmt: skip
     group.add_argument("-s", "--source", metavar="SRC", dest="sources",
                        help="source file, one segment a line")  # fmt: skip
@@ -155,6 +157,10 @@ def add_inputs(group: Any) -> None:
                        help="language pair, such as en-de (needed by mmad and -t)")  # fmt: skip
     group.add_argument("--name", nargs="+", action="extend", metavar="NAME", dest="names",
                        help="names of the systems (default: from the files)")  # fmt: skip
+    group.add_argument(
+        "--doc-ids", metavar="FILE",
+        help="the document of each row, a line each (for --context; also domain, tab, document)",
+    )  # fmt: skip
     form = group.add_mutually_exclusive_group()
     form.add_argument("--tsv", action="store_true",
                       help="systems' files are TSV whatever their name")  # fmt: skip

@@ -23,6 +23,7 @@ from mmad_metric.deciding_prompts import (
 )
 from mmad_metric.errors import ConfigError
 from mmad_metric.languages import LanguagePair
+from mmad_metric.material import CONTEXT, KINDS, REFERENCE, TERMINOLOGY, Material, Term
 from mmad_metric.method_space import METHODS, MMAD, STRATEGIES, TOPICS
 from mmad_metric.pack_files import pack_method
 from mmad_metric.pack_parts import ALL_DIMENSIONS, Dimension
@@ -56,6 +57,8 @@ def run_prompts(arguments: Sequence[str]) -> int:
     show.add_argument("--topic", choices=TOPICS, help="what is debated (default: severity)")
     show.add_argument("--skip-stage", type=int, choices=(1,), help="one annotator for all")
     show.add_argument("--dimension", help="one dimension only")
+    show.add_argument("--beside", nargs="+", choices=KINDS, default=[], metavar="KIND",
+                      help="with an example of material: " + ", ".join(KINDS))  # fmt: skip
     show.add_argument("--source", help="source text (default: a demonstration's)")
     show.add_argument("--translation", help="translation (default: a demonstration's)")
     check = commands.add_parser("check", help="check a prompt pack")
@@ -74,22 +77,29 @@ def _check(folder: str) -> int:
         print(check_baseline(folder))
         return EXIT_OK
     pack = load_pack(folder)
+    shows = KINDS if pack.material_digest else ()
     for pair in pack.demos:
-        check_prompts(Prompts(pack, LanguagePair.parse(pair)))
+        check_prompts(Prompts(pack, LanguagePair.parse(pair), shows))
     if pack.variants:
         check_variants(Prompts(pack, LanguagePair.parse(next(iter(pack.demos)))))
     names = ", ".join(dimension.name for dimension in pack.dimensions)
     print(f"{pack.identity}: sound; dimensions {names}; demonstrations {', '.join(pack.demos)}")
     if pack.variants:
-        print(f"{pack.full_identity} with other strategies and topics, and without stage 1")
+        identity = pack.identity_with(variants=True)
+        print(f"{identity} with other strategies and topics, and without stage 1")
     else:
         print("no variants.toml: strategy consensus, topic severity and all stages alone")
+    if not shows:
+        print("no material.j2: without --context, --glossary, --use-reference")
     return EXIT_OK
 
 
 def _show(options: argparse.Namespace) -> int:
     topic = options.topic or TOPICS[0]
-    prompts = Prompts(load_pack(options.prompts or MMAD), LanguagePair.parse(options.lp))
+    shows = tuple(kind for kind in KINDS if kind in options.beside)
+    pack = load_pack(options.prompts or MMAD)
+    prompts = Prompts(pack, LanguagePair.parse(options.lp), shows)
+    prompts = prompts.beside(_material(prompts, shows))
     check_prompts(prompts)
     strategy = _strategy(options)
     coupled = options.skip_stage is not None
@@ -127,6 +137,16 @@ def _texts(prompts: Prompts, options: argparse.Namespace) -> tuple[str, str]:
     """The texts given, or those of the pack's first demonstration with a major error."""
     demo = prompts.pack.demos[prompts.demo_pair][0]
     return texts_given(options, (demo.source, demo.translation))
+
+
+def _material(prompts: Prompts, shows: Sequence[str]) -> Material:
+    """An example of what may stand beside a segment, from the pack's demonstrations."""
+    demos = prompts.pack.demos[prompts.demo_pair]
+    return Material(
+        ((demos[-1].source, demos[-1].translation),) if CONTEXT in shows else (),
+        (Term("source term", ("target term",)),) if TERMINOLOGY in shows else (),
+        demos[0].translation if REFERENCE in shows else None,
+    )
 
 
 @dataclass(frozen=True, slots=True)

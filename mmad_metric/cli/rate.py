@@ -13,6 +13,7 @@ from typing import Any
 
 from tqdm import tqdm
 
+from mmad_metric.beside import look_beside
 from mmad_metric.blocking import run_blocking
 from mmad_metric.calls.connect import Connection, role_costs, role_prices
 from mmad_metric.calls.limits import Gate
@@ -76,11 +77,12 @@ def run_rate(options: argparse.Namespace) -> int:
     status."""
     plan = Plan.of(config_from(options))
     inputs = open_given(options)
+    beside = look_beside(inputs.segments(), plan.config)
     _check_outputs(options)
     if options.dry_run:
         print_forecast(plan, inputs, as_json=options.format == "json")
         return EXIT_OK
-    tell_all(options, notices(plan, options))
+    tell_all(options, [*notices(plan, options), *beside.notices(plan.glossary)])
     # Before any call: what cannot be computed should cost nothing.
     found = overlap_findings(options, inputs)
     with ExitStack() as stack:
@@ -89,12 +91,14 @@ def run_rate(options: argparse.Namespace) -> int:
             folder = stack.enter_context(TemporaryDirectory(prefix="mmad-"))
             path = os.path.join(folder, "run.jsonl")
         writer = stack.enter_context(RunWriter(path)) if path else None
-        return _rate(Run(options, Recording.of(plan, inputs, writer)), found)
+        recording = Recording.of(plan, inputs, writer, beside.sizes)
+        return _rate(Run(options, recording), found)
 
 
 def _check_outputs(options: argparse.Namespace) -> None:
     """Neither the run file nor the report takes the place of what is no older one of its kind."""
     inputs = [options.sources, *(options.systems or []), *options.references, options.weights]
+    inputs += [options.doc_ids, options.glossary]
     if options.output:
         check_run_target(options.output, inputs)
     if options.report:
@@ -108,7 +112,7 @@ def notices(plan: Plan, options: argparse.Namespace) -> list[str]:
     locals_used = [parse_local(plan.config.model_for(role)[0]) for role in roles]
     if any(local is not None and local.is_shipped for local in locals_used):
         told.append(SHIPPED_NOTICE)
-    if options.references and not options.overlap:
+    if options.references and not (options.overlap or plan.config.use_reference):
         told.append("references are kept in the run file, but not used by the metric")
     if not plan.config.use_cache:
         told.append("no cache: an interrupted run starts from the beginning")

@@ -30,7 +30,14 @@ from mmad_metric.repeats import RatedRow
 from mmad_metric.session import Plan
 from mmad_metric.sweep.folder import prepare_folder, run_path, strangers
 from mmad_metric.sweep.grid import GridError, read_grid
-from mmad_metric.sweep.running import SettingRun, Sweep, make_plans, prepare_sweep, rate_sweep
+from mmad_metric.sweep.running import (
+    SettingRun,
+    Sweep,
+    look_beside_each,
+    make_plans,
+    prepare_sweep,
+    rate_sweep,
+)
 from mmad_metric.sweep.settings import make_settings
 
 _EPILOG = """\
@@ -110,23 +117,30 @@ def _run(options: argparse.Namespace) -> int:
     plans = make_plans(made.settings)
     options.lp = str(made.settings[0].config.lp)  # perhaps the file's: a test set is of a pair
     inputs = open_given(options)
+    beside = look_beside_each(plans, inputs)
     if options.dry_run:
         tell_all(options, made.notices)
         _print_forecast(plans, inputs, options)
         return EXIT_OK
-    _check_output(options, [name for name, _ in plans])
-    sweep = prepare_sweep(plans, inputs, options.output)
+    _check_output(options, plans)
+    sweep = prepare_sweep(plans, beside, inputs, options.output)
     told = [notice for _, plan in plans for notice in notices(plan, options)]
+    told += [
+        notice
+        for (_, plan), looked in zip(plans, beside, strict=True)
+        for notice in looked.notices(plan.glossary)
+    ]
     tell_all(options, [*made.notices, *dict.fromkeys(told), *_of_folder(sweep, options.output)])
     return _rate(sweep, options)
 
 
-def _check_output(options: argparse.Namespace, names: Sequence[str]) -> None:
+def _check_output(options: argparse.Namespace, plans: Sequence[tuple[str, Plan]]) -> None:
     """No run may take the place of an input."""
     prepare_folder(options.output)
     inputs = [options.grid, options.sources, *options.systems, *options.references]
+    inputs += [options.doc_ids, *(plan.config.glossary for _, plan in plans)]
     given = [path for path in inputs if path and os.path.exists(path)]
-    targets = [path for name in names if os.path.exists(path := run_path(options.output, name))]
+    targets = [path for name, _ in plans if os.path.exists(path := run_path(options.output, name))]
     for path in given:
         if any(os.path.samefile(path, target) for target in targets):
             raise InputError(f"-o {readable(options.output)}: {path} is an input")

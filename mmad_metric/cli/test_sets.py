@@ -33,8 +33,8 @@ def run_utility(options: argparse.Namespace) -> int:
 
 
 def open_corpus(options: argparse.Namespace) -> Corpus:
-    """Sources and references that -t and -l name, with what -ol and --subset keep of them.
-    Raises InputError."""
+    """Sources, references and documents that -t and -l name, with what -ol and --subset keep of
+    them. Raises InputError."""
     from sacrebleu.utils import get_reference_files, get_source_file
 
     names = _checked(options)
@@ -42,15 +42,28 @@ def open_corpus(options: argparse.Namespace) -> Corpus:
     with sacrebleu_errors(f"test set {options.test_set}, {pair}", quiet=options.quiet):
         sources = tuple(get_source_file(name, pair) for name in names)
         references = [get_reference_files(name, pair) for name in names]
+        documents = tuple(filter(None, (_document_file(name, pair) for name in names)))
     if len({len(files) for files in references}) > 1:
         counts = ", ".join(f"{n} has {len(f)}" for n, f in zip(names, references, strict=True))
         raise InputError(f"-t {options.test_set}: not as many references in each: {counts}")
-    corpus = Corpus(f"{options.test_set} {pair}", sources, tuple(zip(*references, strict=True)))
+    corpus = Corpus(
+        f"{options.test_set} {pair}",
+        sources,
+        tuple(zip(*references, strict=True)),
+        docs=documents if len(documents) == len(names) else (),
+    )
     if options.origlang is None and options.subset is None:
         return corpus
     n_rows = sum(1 for _ in corpus.source_file().lines())
     kept = frozenset(_kept_rows(options, options.test_set, n_rows))
     return replace(corpus, kept=tuple(row in kept for row in range(n_rows)))
+
+
+def _document_file(name: str, pair: str) -> str | None:
+    """The file with the document of each row, where the set tells them."""
+    dataset = _known(name)
+    files = dict(zip(dataset.fieldnames(pair), dataset.get_files(pair), strict=True))
+    return files.get("docid")
 
 
 def subsets_in_detail(options: argparse.Namespace, n_rows: int) -> Iterator[tuple[str, list[int]]]:

@@ -15,13 +15,15 @@ class Corpus:
     """A test set on disk, or several, one after the other.
 
     name: as people know it; sources: paths of files of lines, in order; references: the same
-    for each reference; kept: whether a row is wanted, for all rows, None where all are.
+    for each reference; docs: paths of files of document ids, as many as sources, or none; kept:
+    whether a row is wanted, for all rows, None where all are.
     """
 
     name: str
     sources: tuple[str, ...]
     references: tuple[tuple[str, ...], ...] = ()
     kept: tuple[bool, ...] | None = None
+    docs: tuple[str, ...] = ()
 
     def source_file(self) -> TextFile:
         """All sources as one file. Raises InputError."""
@@ -33,6 +35,11 @@ class Corpus:
             _joined(files, f"reference {number} of {self.name}")
             for number, files in enumerate(self.references, 1)
         ]
+
+    def doc_file(self) -> TextFile | None:
+        """The documents of all rows as one file, None where nobody tells them. Raises
+        InputError."""
+        return _joined(self.docs, f"the document ids of {self.name}") if self.docs else None
 
 
 def _joined(paths: Sequence[str], name: str) -> TextFile:

@@ -17,7 +17,8 @@ class InputSpec:
     plain lines, whatever they are called; corpus: a test set that gives sources and references;
     encoding: of all files but the corpus's; num_refs: the tab-separated references that each line
     of the one file of references has; need_sources: whether rows without a source are refused;
-    baseline: whether the first of the columns of standard input is called Baseline.
+    baseline: whether the first of the columns of standard input is called Baseline; doc_ids: a
+    file with the document of each row.
     """
 
     sources: str | None
@@ -31,6 +32,7 @@ class InputSpec:
     num_refs: int = 1
     need_sources: bool = True
     baseline: bool = False
+    doc_ids: str | None = None
 
     @property
     def has_sources(self) -> bool:
@@ -47,7 +49,7 @@ def check_spec(spec: InputSpec) -> None:
         raise InputError("no system is given: at least one file of translations is needed")
     lines_only = [path for path in (spec.sources, *spec.references) if path is not None]
     systems = (STDIN,) if spec.systems is None else spec.systems
-    if [*lines_only, *systems].count(STDIN) > 1:
+    if [*lines_only, *systems, spec.doc_ids].count(STDIN) > 1:
         raise InputError("standard input ('-') can be one of the files, not several")
     for path in lines_only:
         # sacreBLEU's references are lines, tab-separated ones too, whatever the file is called.

@@ -11,14 +11,14 @@ from itertools import repeat
 
 from mmad_metric.errors import ConfigError, InputError
 from mmad_metric.files.corpus import reference_columns, system_columns
+from mmad_metric.files.documents import DocIds
 from mmad_metric.files.input_spec import InputSpec, check_spec
 from mmad_metric.files.lines import STDIN, TextFile, readable
+from mmad_metric.files.parallel import LineFile, check_counts, counted
 from mmad_metric.files.system_names import system_names
 from mmad_metric.files.tables import (
-    LineCount,
     Row,
     SystemRows,
-    count_lines,
     scan_jsonl,
     scan_lines,
     scan_tsv,
@@ -40,14 +40,6 @@ class System:
     label: str
 
 
-@dataclass(frozen=True, slots=True)
-class _LineFile:
-    """A file of sources or references, counted."""
-
-    file: TextFile
-    count: LineCount
-
-
 class Inputs:
     """Checked input: systems with counts, and their segments, as often as needed.
 
@@ -60,8 +52,9 @@ class Inputs:
         self,
         spec: InputSpec,
         rows: Sequence[SystemRows],
-        sources: _LineFile | None,
-        references: Sequence[_LineFile],
+        sources: LineFile | None,
+        references: Sequence[LineFile],
+        doc_ids: LineFile | None,
     ) -> None:
         names = system_names(rows, spec.names)
         self._kept = spec.corpus.kept if spec.corpus else None
@@ -78,14 +71,13 @@ class Inputs:
         )
         self.total = self.n_rows * len(rows)
         self._rows = dict(zip(names, rows, strict=True))
-        self._sources = sources
-        self._references = tuple(references)
+        self._files = (sources, tuple(references), doc_ids)
 
     @property
     def marked_files(self) -> list[str]:
         """Names of the files of translations or references, a line each, that begin with a BOM."""
         files = [rows.file for rows in self._rows.values() if not rows.own_sources]
-        files += [each.file for each in self._references]
+        files += [each.file for each in self._files[1]]
         return list(dict.fromkeys(name for file in files if (name := file.marked)))
 
     def segments(self) -> Iterator[Segment]:
@@ -124,19 +116,24 @@ class Inputs:
         rows = self._rows[system]
         total = rows.count.total
         sources: Iterator[str | None] = repeat(None)
+        doc_ids: Iterator[str | None] = repeat(None)
         references: Iterator[tuple[str, ...]] = repeat(())
-        if self._sources:
-            sources = self._sources.file.lines()
-        if self._references:
-            files = (reference.file.lines() for reference in self._references)
+        source_file, reference_files, doc_file = self._files
+        if source_file:
+            sources = source_file.file.lines()
+        if doc_file:
+            doc_ids = doc_file.file.lines()
+        if reference_files:
+            files = (reference.file.lines() for reference in reference_files)
             references = zip(*files)  # noqa: B905 - the count is checked below
         seen = 0
-        for row, source, given in zip(rows.rows(), sources, references):  # noqa: B905
+        for row, source, doc, given in zip(rows.rows(), sources, doc_ids, references):  # noqa: B905
             seen += 1
             if seen > total:
                 break
             if whole or self._kept is None or self._kept[seen - 1]:
-                yield row, _source(rows, row, source), _references(rows, row, given)
+                documented = row._replace(doc=_doc(rows, row, doc))
+                yield documented, _source(rows, row, source), _references(rows, row, given)
         if seen != total:
             raise InputError(
                 f"{rows.file.name}, or a file read beside it, changed while it was being read: "
@@ -181,23 +178,31 @@ def open_spec(spec: InputSpec) -> Inputs:
         rows = system_columns(TextFile(STDIN, spec.encoding), baseline=spec.baseline)
     else:
         rows = [system for path in spec.systems for system in _scan(path, spec)]
-    _check_counts(source_file, rows, reference_files)
+    doc_ids = _given_doc_ids(spec)
+    check_counts(source_file, rows, [*reference_files, *([doc_ids] if doc_ids else [])])
     _check_kept(spec, rows[0])
-    inputs = Inputs(spec, rows, source_file, reference_files)
-    _check_texts(inputs, rows, source_file, reference_files)
+    inputs = Inputs(spec, rows, source_file, reference_files, doc_ids)
+    _check_texts(inputs, rows)
     return inputs
 
 
-def _given_files(spec: InputSpec) -> tuple[_LineFile | None, list[_LineFile]]:
+def _given_files(spec: InputSpec) -> tuple[LineFile | None, list[LineFile]]:
     """The file of sources, if any, and those of references."""
     if spec.corpus is not None:
         references = spec.corpus.reference_files()
-        return _counted(spec.corpus.source_file()), [_counted(each) for each in references]
-    sources = None if spec.sources is None else _counted(TextFile(spec.sources, spec.encoding))
+        return counted(spec.corpus.source_file()), [counted(each) for each in references]
+    sources = None if spec.sources is None else counted(TextFile(spec.sources, spec.encoding))
     files = [TextFile(path, spec.encoding) for path in spec.references]
     if spec.num_refs != 1:
         files = reference_columns(files[0], spec.num_refs)
-    return sources, [_counted(file) for file in files]
+    return sources, [counted(file) for file in files]
+
+
+def _given_doc_ids(spec: InputSpec) -> LineFile | None:
+    if spec.doc_ids is not None:
+        return counted(DocIds(spec.doc_ids, spec.encoding))
+    file = spec.corpus.doc_file() if spec.corpus else None
+    return None if file is None else counted(file)
 
 
 def _check_kept(spec: InputSpec, rows: SystemRows) -> None:
@@ -238,54 +243,13 @@ def _scan(path: str, spec: InputSpec) -> list[SystemRows]:
     return [scan_lines(file)]
 
 
-def _counted(file: TextFile) -> _LineFile:
-    return _LineFile(file, count_lines(file.lines()))
-
-
-def _check_counts(
-    sources: _LineFile | None, rows: Sequence[SystemRows], references: Sequence[_LineFile]
-) -> None:
-    """Every file against the sources, or without them against the first system."""
-    first: SystemRows | _LineFile = sources or rows[0]
-    others: list[SystemRows | _LineFile] = [*rows, *references]
-    for other in others:
-        if other.count.total != first.count.total:
-            raise InputError(
-                f"the files are not parallel: {_counts(first)}, {_counts(other)}"
-                f"{_blank_hint(first)}{_blank_hint(other)}"
-            )
-
-
-def _counts(part: SystemRows | _LineFile) -> str:
-    name = getattr(part, "name", None)
-    total = part.count.total
-    if name:
-        return f"{part.file.name} has {total} {'row' if total == 1 else 'rows'} of system {name!r}"
-    return f"{part.file.name} has {total} {'line' if total == 1 else 'lines'}"
-
-
-def _blank_hint(part: SystemRows | _LineFile) -> str:
-    if not part.count.blank:
-        return ""
-    if part.count.blank == 1:
-        return f"; line {part.count.first_blank} of {part.file.name} is blank"
-    return (
-        f"; {part.count.blank} lines of {part.file.name} are blank, "
-        f"the first is line {part.count.first_blank}"
-    )
-
-
-def _check_texts(
-    inputs: Inputs,
-    rows: Sequence[SystemRows],
-    sources: _LineFile | None,
-    references: Sequence[_LineFile],
-) -> None:
-    """Texts that are given twice must agree; and systems that bring their own sources are
-    compared row by row later on, so that their rows must be about the same sources."""
+def _check_texts(inputs: Inputs, rows: Sequence[SystemRows]) -> None:
+    """What is given twice must agree; and systems that bring their own sources are compared row
+    by row later on, so that their rows must be about the same sources."""
+    sources, references, doc_ids = inputs._files  # noqa: SLF001 - same module
     for system, own in zip(inputs.systems, rows, strict=True):
-        if (sources and own.own_sources) or (references and own.own_references):
-            for _ in inputs._joined(system.name, whole=True):  # noqa: SLF001 - same module
+        if (sources and own.own_sources) or (references and own.own_references) or doc_ids:
+            for _ in inputs._joined(system.name, whole=True):  # noqa: SLF001
                 pass
     if sources is None:
         for other in rows[1:]:
@@ -305,6 +269,16 @@ def _source(system: SystemRows, row: Row, given: str | None) -> str | None:
             f"{system.file.name}, line {row.line}: its source is not the one in the file of sources"
         )
     return row.source if given is None else given
+
+
+def _doc(system: SystemRows, row: Row, given: str | None) -> str | None:
+    """The row's document: the one from the file of ids and the row's own must agree."""
+    if given is not None and row.doc is not None and given != row.doc:
+        raise InputError(
+            f"{system.file.name}, line {row.line}: its document is {row.doc!r}, but {given!r} in "
+            "the file of document ids"
+        )
+    return row.doc if given is None else given
 
 
 def _references(system: SystemRows, row: Row, given: tuple[str, ...]) -> tuple[str, ...]:

@@ -22,11 +22,14 @@ class Column:
     name: str
     path: tuple[str, ...]
 
-    def text(self, row: Mapping[str, Any], index: int) -> str:
-        """The row's text, as it is. Raises InputError naming the row (0-based) and column."""
+    def text(self, row: Mapping[str, Any], index: int, missing: str | None = None) -> str:
+        """The row's text, as it is; missing: what stands for None. Raises InputError naming the
+        row (0-based) and column."""
         value: Any = row
         for part in self.path:
             value = value.get(part) if isinstance(value, Mapping) else None
+        if value is None and missing is not None:
+            return missing
         if not isinstance(value, str):
             shown = repr(value) if value is None else f"{type(value).__name__} {value!r:.60}"
             raise InputError(f"row {index}, column {self.name!r}: expected a string, not {shown}")
@@ -35,10 +38,12 @@ class Column:
 
 @dataclass(frozen=True, slots=True)
 class TextColumns:
-    """The columns of sources and translations."""
+    """The columns of sources and translations, and of what is shown beside them, if anything."""
 
     source: Column
     translation: Column
+    reference: Column | None = None
+    doc: Column | None = None
 
     @classmethod
     def of(cls, shape: Mapping[str, Any], source: Any, translation: Any) -> TextColumns:
@@ -53,15 +58,24 @@ class TextColumns:
 
     def heads(self) -> list[str]:
         """The data set's own columns that are read."""
-        return list(dict.fromkeys([self.source.path[0], self.translation.path[0]]))
+        read = [self.source, self.translation, self.reference, self.doc]
+        return list(dict.fromkeys(column.path[0] for column in read if column is not None))
 
     def segments(self, rows: Iterable[Mapping[str, Any]]) -> Iterator[Segment]:
         for index, row in enumerate(rows):
             yield self.segment(row, index)
 
     def segment(self, row: Mapping[str, Any], index: int) -> Segment:
-        """Raises InputError for what is no string."""
-        return Segment(self.source.text(row, index), self.translation.text(row, index), index=index)
+        """Raises InputError for what is no string. A reference may be missing."""
+        return Segment(
+            self.source.text(row, index),
+            self.translation.text(row, index),
+            index=index,
+            doc=None if self.doc is None else self.doc.text(row, index),
+            reference=None
+            if self.reference is None
+            else self.reference.text(row, index, missing=""),
+        )
 
 
 def find_column(shape: Mapping[str, Any], option: str, name: Any) -> Column:

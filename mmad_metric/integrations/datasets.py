@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import importlib
+import logging
 import warnings
 from collections import deque
 from collections.abc import AsyncGenerator, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import islice
 from typing import Any
 
 from mmad_metric.api import rate
+from mmad_metric.beside import Sizes, look_beside
 from mmad_metric.blocking import iterate_blocking
 from mmad_metric.calls.connect import role_costs
 from mmad_metric.config import MMADConfig, check_names
@@ -19,6 +21,8 @@ from mmad_metric.integrations.columns import TextColumns, check_free, find_colum
 from mmad_metric.rating import Segment, SegmentRating
 from mmad_metric.results import SystemTotals, observed
 from mmad_metric.session import Plan, open_session
+
+log = logging.getLogger(__name__)
 
 RESULT_COLUMNS = ("score", "spans", "status", "reason")
 SPAN_TEXTS = ("text", "side", "category", "severity", "dimension", "placement")
@@ -55,7 +59,9 @@ class DatasetResult:
         return {**totals, "signature": self.signature}
 
 
-OWN_OPTIONS = ("source_column", "translation_column", "reference_column", "prefix")
+OWN_OPTIONS = (
+    "source_column", "translation_column", "reference_column", "doc_column", "prefix"
+)  # fmt: skip
 
 
 def rate_dataset(
@@ -70,8 +76,10 @@ def rate_dataset(
     """Rate every row of a `Dataset` or `IterableDataset`.
 
     source_column, translation_column: columns of strings; a field of a column that holds
-    mappings is named with a dot, "translation.de". reference_column: accepted and not used (a
-    warning says so). options: those of MMADConfig (`lp="en-de"`, `model=...`, `sample=...`).
+    mappings is named with a dot, "translation.de". reference_column: shown to the agents with
+    `use_reference=True`, else not used (a warning says so). options: those of MMADConfig
+    (`lp="en-de"`, `model=...`, `sample=...`), and `doc_column`, the column with each row's
+    document, which `context` needs.
 
     Adds `mmad_score` (float, <= 0, with method gemba-da 0 to 100; None unless scored),
     `mmad_spans` (a list of errors: text, start, end, side, category, severity, dimension,
@@ -88,6 +96,7 @@ def rate_dataset(
     """
     library = _library()
     _check_kind(library, dataset)
+    doc_column = options.pop("doc_column", None)
     check_names(options, OWN_OPTIONS)
     plan = Plan.of(MMADConfig.of(**options))
     streaming = isinstance(dataset, library.IterableDataset)
@@ -97,9 +106,9 @@ def rate_dataset(
         )
     shape = _shape(dataset, streaming=streaming)
     columns = TextColumns.of(shape, source_column, translation_column)
-    if reference_column is not None:
-        find_column(shape, "reference_column", reference_column)
-        warnings.warn("references are not used by this metric", stacklevel=2)
+    columns = _beside(
+        columns, shape, plan.config, {"reference": reference_column, "doc": doc_column}
+    )
     if not isinstance(prefix, str):
         raise ConfigError(f"prefix: expected text, not {prefix!r}")
     check_free(shape, [prefix + name for name in RESULT_COLUMNS], prefix)
@@ -107,6 +116,26 @@ def rate_dataset(
     if streaming:
         return job.stream(dataset)
     return job.table(dataset)
+
+
+def _beside(
+    columns: TextColumns, shape: Mapping[str, Any], config: MMADConfig, names: Mapping[str, Any]
+) -> TextColumns:
+    """The columns with those of what is shown beside the texts. Raises InputError where one is
+    missing."""
+    found = {
+        role: find_column(shape, f"{role}_column", name)
+        for role, name in names.items()
+        if name is not None
+    }
+    if config.use_reference and "reference" not in found:
+        raise InputError("use_reference: name the column of references, reference_column=…")
+    if config.context and "doc" not in found:
+        raise InputError("context: name the column of each row's document, doc_column=…")
+    if "reference" in found and not config.use_reference:
+        warnings.warn("references are not used by this metric", stacklevel=3)
+        del found["reference"]
+    return replace(columns, **found)
 
 
 def _library() -> Any:
@@ -158,8 +187,11 @@ class _Job:
 
         for _ in segments():
             pass
+        beside = look_beside(segments(), self.plan.config)
+        for notice in beside.notices():
+            log.warning("%s", notice)
         totals = self._totals()
-        ratings = self._ratings(segments(), len(dataset))
+        ratings = self._ratings(segments(), len(dataset), beside.sizes)
         rows = _counted(iterate_blocking(lambda: ratings), totals)
         library, features = self.library, self._features()
         chunks = []
@@ -218,10 +250,10 @@ class _Job:
             raise failure[0]
 
     async def _ratings(
-        self, segments: Iterator[Segment], n_rows: int
+        self, segments: Iterator[Segment], n_rows: int, sizes: Sizes | None = None
     ) -> AsyncGenerator[SegmentRating]:
         async with open_session(self.plan) as session:
-            async for rating in session.rate(segments, n_rows):
+            async for rating in session.rate(segments, n_rows, sizes):
                 yield rating
 
     def _row(self, rating: SegmentRating) -> dict[str, Any]:

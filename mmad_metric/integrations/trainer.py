@@ -62,9 +62,16 @@ def trainer_metrics(
         raise ConfigError(f"n_segments is {n_segments}, but there are {len(texts)} sources")
     check_names(options, OWN_OPTIONS)
     config = MMADConfig.of(**options)
+    for name in ("context", "use_reference"):
+        if getattr(config, name):
+            raise ConfigError(f"{name}: an evaluation in training hands over no {_HANDED[name]}")
     if is_main():
         rate([], [], config=config)  # opens all that a rating needs, and asks nothing
     return TrainerMetrics(tokenizer, config, texts, n_segments, policy)
+
+
+# What a setting would need, and an evaluation does not have.
+_HANDED = {"context": "documents", "use_reference": "references as they were written"}
 
 
 def _check_count(n_segments: Any) -> None:

@@ -221,6 +221,4 @@ class LocalChat:
     def _bounds(self, request: ChatRequest) -> Bounds:
         if not self._is_toy:
             return ROOMY
-        # The labels that the agent was told, which are those of its dimension.
-        told = request.messages[0].content
-        return replace(TIGHT, labels=tuple(each for each in LABELS if each in told) or LABELS)
+        return replace(TIGHT, labels=request.labels or LABELS)

@@ -27,5 +27,6 @@ async def annotate_dimension(context: StageContext, dimension: Dimension) -> tup
         else dimension_annotations(dimension.name, own)
     )
     role = annotator_of(context.config, dimension.name)
-    value: tuple[Annotation, ...] = await context.ask(role, messages, schema)
+    labels = context.prompts.labels(dimension)
+    value: tuple[Annotation, ...] = await context.ask(role, messages, schema, labels)
     return value

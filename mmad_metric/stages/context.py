@@ -33,12 +33,20 @@ class StageContext:
             return (ALL_DIMENSIONS,)
         return self.prompts.pack.dimensions
 
-    async def ask(self, role: str, messages: tuple[Message, ...], schema: ReplySchema) -> Any:
-        """One request; the value that the schema reads from the reply.
+    async def ask(
+        self,
+        role: str,
+        messages: tuple[Message, ...],
+        schema: ReplySchema,
+        labels: tuple[str, ...] = (),
+    ) -> Any:
+        """One request; the value that the schema reads from the reply. labels: what errors may be
+        called.
 
         Raises SegmentFailure or RunStopped, as the model does.
         """
-        return await answer_of(self.model, ChatRequest(role, messages, schema, self.texts))
+        request = ChatRequest(role, messages, schema, self.texts, labels=labels)
+        return await answer_of(self.model, request)
 
 
 async def answer_of(model: ChatModel, request: ChatRequest) -> Any:

@@ -32,5 +32,5 @@ async def decide(room: Room, role: str, record: list[Said]) -> Judgement:
     prompts, dispute = room.context.prompts, room.dispute
     messages = verdict(prompts, dispute, record, (room.pro.position, room.con.position))
     schema = dimension_verdict(dispute.dimension.home, prompts.pack.own_labels)
-    value: Judgement = await room.context.ask(role, messages, schema)
+    value: Judgement = await room.context.ask(role, messages, schema, room.labels)
     return value

@@ -59,5 +59,5 @@ async def interactive_review(room: Room) -> Ending:
     last = Moment(room.rounds, room.rounds, answers=answers, deciding=True)
     asked = (*interrogator.chat, interrogator_user(prompts, dispute, last))
     schema = dimension_verdict(dispute.dimension.home, prompts.pack.own_labels)
-    decided: Judgement = await room.context.ask("interrogator", asked, schema)
+    decided: Judgement = await room.context.ask("interrogator", asked, schema, room.labels)
     return Ending(decided.annotations, tuple(rounds), decided.analysis)

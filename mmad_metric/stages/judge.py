@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from mmad_metric.merging import merge
 from mmad_metric.method_space import SKIP_JUDGE
 from mmad_metric.mqm import MQMError
+from mmad_metric.pack_parts import ALL_DIMENSIONS
 from mmad_metric.rating import DimensionOutcome
 from mmad_metric.replies.shapes import Judgement, final_judgement
 from mmad_metric.spans import place
@@ -37,7 +38,7 @@ async def _ask(context: StageContext, outcomes: Sequence[DimensionOutcome]) -> J
     by_name = {dimension.name: dimension for dimension in context.dimensions}
     shown = [(by_name[each.dimension], each.outcome) for each in outcomes]
     schema = final_judgement(context.prompts.pack.own_labels)
-    value: Judgement = await context.ask(
-        "judge", context.prompts.judge(context.texts, shown), schema
-    )
+    messages = context.prompts.judge(context.texts, shown)
+    labels = context.prompts.labels(ALL_DIMENSIONS)
+    value: Judgement = await context.ask("judge", messages, schema, labels)
     return value

@@ -36,9 +36,8 @@ class Debater:
     async def speak(self, room: Room, heard: Message) -> Position:
         """Hear a message, answer, stand somewhere. One call."""
         asked = (*self.chat, heard)
-        own = room.context.prompts.pack.own_labels
-        schema = debate_turn(room.dispute.dimension.home, own)
-        self.position = await room.context.ask(self.role, asked, schema)
+        schema = debate_turn(room.dispute.dimension.home, room.context.prompts.pack.own_labels)
+        self.position = await room.context.ask(self.role, asked, schema, room.labels)
         self.chat = (*asked, Message("assistant", position_reply(self.position)))
         return self.position
 
@@ -55,6 +54,11 @@ class Room:
     @property
     def rounds(self) -> int:
         return self.context.config.rounds
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        """What the errors in dispute may be called."""
+        return self.context.prompts.labels(self.dispute.dimension, self.dispute.topic)
 
     async def turn(
         self, debater: Debater, opponent: Position, number: int, *, closing: bool | None = None

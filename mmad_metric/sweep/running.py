@@ -6,6 +6,7 @@ import time
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
+from mmad_metric.beside import Beside, look_beside
 from mmad_metric.calls.connect import Connection, Pool, join, open_pool, role_costs
 from mmad_metric.calls.limits import Gate
 from mmad_metric.chat import Usage
@@ -23,11 +24,12 @@ from mmad_metric.sweep.settings import Setting
 
 @dataclass
 class SettingRun:
-    """A setting and its run. finished: the whole of it, None before that; resumed: whether it
-    was there when this invocation began."""
+    """A setting and its run. beside: what a look at the input told for it; finished: the whole
+    run, None before that; resumed: whether it was there when this invocation began."""
 
     name: str
     plan: Plan
+    beside: Beside
     path: str
     finished: Recording | None = None
     resumed: bool = False
@@ -80,12 +82,27 @@ def make_plans(settings: Iterable[Setting]) -> list[tuple[str, Plan]]:
     return plans
 
 
-def prepare_sweep(plans: Sequence[tuple[str, Plan]], inputs: Inputs, folder: str) -> Sweep:
+def look_beside_each(plans: Iterable[tuple[str, Plan]], inputs: Inputs) -> list[Beside]:
+    """Look whether all is there that the settings show beside segments. Raises GridError."""
+    found, problems = [], []
+    for name, plan in plans:
+        try:
+            found.append(look_beside(inputs.segments(), plan.config))
+        except InputError as error:
+            problems.append(f"{name}: {error}")
+    if problems:
+        raise GridError(problems)
+    return found
+
+
+def prepare_sweep(
+    plans: Sequence[tuple[str, Plan]], beside: Iterable[Beside], inputs: Inputs, folder: str
+) -> Sweep:
     """Find out what is finished already; makes no call. Raises GridError with all files that
     stand where a run is to be written and are none, InputError."""
     runs, problems = [], []
-    for name, plan in plans:
-        run = SettingRun(name, plan, run_path(folder, name))
+    for (name, plan), looked in zip(plans, beside, strict=True):
+        run = SettingRun(name, plan, looked, run_path(folder, name))
         try:
             run.finished = finished_run(run.path, plan, inputs)
         except InputError as error:
@@ -135,7 +152,7 @@ async def _rate_one(
 ) -> None:
     begun = time.monotonic()
     with RunWriter(run.path) as writer:
-        recording = Recording.of(run.plan, sweep.inputs, writer)
+        recording = Recording.of(run.plan, sweep.inputs, writer, run.beside.sizes)
         try:
             await record(recording, session, lambda row: on_row(run, row), strict=strict)
             run.finished = recording

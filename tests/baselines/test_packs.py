@@ -179,7 +179,7 @@ BROKEN = [
     ("eaprompt", write("demos/en-ru.jsonl", DEMO[:-1]), "en-ru.jsonl:1: not JSON"),
     ("eaprompt", write("count.user.j2", "{% if %}"), "count.user.j2:1"),
     ("eaprompt", write("count.user.j2", "{{ listed }}"), "'listed' is undefined"),
-    ("gemba-mqm", write("annotate.user.j2", "{{ ''.__class__.__mro__ }}"), "gemba-mqm"),
+    ("gemba-mqm", write("annotate.user.j2", "{{ ''.__class__.__mro__ }}"), "pack gemba-mqm"),
     ("gemba-mqm", edit('subcategories = ["awkward"]', "subcategories = []"), "subcategories"),
     ("gemba-mqm", remove("pack.toml"), "no pack.toml"),
     ("gemba-da", edit('name = "gemba-da"', 'name = "da"\ndemos = ["en-de"]'), "no demos"),
@@ -187,7 +187,7 @@ BROKEN = [
 ]
 
 
-@pytest.mark.parametrize(("method", "spoil", "named"), BROKEN, ids=lambda each: str(each)[:40])
+@pytest.mark.parametrize(("method", "spoil", "named"), BROKEN, ids=[each[2] for each in BROKEN])
 def test_a_broken_pack_fails_before_any_call_with_file_and_reason(copy, method, spoil, named):
     folder = copy(method)
     spoil(folder)

@@ -210,12 +210,13 @@ def test_a_long_text_goes_free_and_the_lists_end_all_the_same() -> None:
     assert f"'maxItems': {TIGHT.items}" in shape
 
 
-def test_the_toy_gets_the_labels_of_its_prompt_or_else_all() -> None:
+def test_the_toy_gets_the_labels_that_it_may_use_a_packs_own_too_or_else_all_of_ours() -> None:
     schema = dimension_annotations("fluency")
-    _, shape = asked(a_request(schema, system="one of: fluency/grammar, fluency/spelling."))
-    assert "fluency/spelling" in shape
+    request = replace(a_request(schema), labels=("fluency/grammar", "locale/unit of measure"))
+    _, shape = asked(request)
+    assert "locale/unit of measure" in shape
     assert "fluency/register" not in shape
-    _, shape = asked(a_request(schema, system="Say what is wrong."))
+    _, shape = asked(a_request(schema))
     assert "fluency/register" in shape
 
 
