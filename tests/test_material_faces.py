@@ -76,7 +76,11 @@ def test_documents_alone_change_nothing_that_is_asked(server: LoopbackServer):
 def test_evaluate_takes_documents_of_added_segments_too(server: LoopbackServer):
     metric = Mmad(**settings(server))
     metric.add(prediction=TRANSLATIONS[0], source=SOURCES[0], reference="R1.")
-    given: dict[str, Any] = {"predictions": TRANSLATIONS[1:], "sources": SOURCES[1:], "references": REFERENCES[1:]}
+    given: dict[str, Any] = {
+        "predictions": TRANSLATIONS[1:],
+        "sources": SOURCES[1:],
+        "references": REFERENCES[1:],
+    }
     with pytest.raises(InputError, match="3 docs but 4 translations"):
         metric.compute(**given, docs=DOCS[1:])
     assert len(metric) == 1
@@ -134,6 +138,10 @@ def test_training_is_told_at_once_that_it_has_none_of_it(server: LoopbackServer,
     class Tokenizer:
         def batch_decode(self) -> None: ...
 
-    options: dict[str, Any] = {"lp": "en-de", "base_url": server.url, name: 1 if name == "context" else True}
+    options: dict[str, Any] = {
+        "lp": "en-de",
+        "base_url": server.url,
+        name: 1 if name == "context" else True,
+    }
     with pytest.raises(ConfigError, match=name):
         trainer_metrics(Tokenizer(), **options)
