@@ -14,9 +14,9 @@ from mmad_metric.errors import PackError
 from mmad_metric.material import Material, Term
 from mmad_metric.method_space import STRATEGIES, TOPICS
 from mmad_metric.mqm import Annotation
-from mmad_metric.pack_files import VARIANTS, compile_files, naming_pack
+from mmad_metric.pack_files import VARIANTS, naming_pack
 from mmad_metric.pack_parts import ALL_DIMENSIONS, Dimension
-from mmad_metric.packs import MATERIAL, compile_variants
+from mmad_metric.packs import MATERIAL, compile_material, compile_variants
 from mmad_metric.rating import Position
 from mmad_metric.templates import Prompts, Side, annotations_json, position_shown
 
@@ -182,7 +182,7 @@ def _check_material(prompts: Prompts) -> None:
             f"prompt pack {pack.name}: no {MATERIAL} in its folder, so that "
             f"{' and '.join(prompts.shows)} cannot be shown to the agents"
         )
-    compile_files(pack.files, [MATERIAL], pack.name)
+    compile_material(pack)
     terms = (Term("term", ("Term",)), Term("other", ("one", "two"), "A note."))
     shown = Material((_SAMPLE, ("Untranslated.", "")), terms, "Ein Satz.")
     with naming_pack(prompts.pack.name):

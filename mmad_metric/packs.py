@@ -257,12 +257,24 @@ def _compile(pack: Pack, label: str) -> None:
     base = [path for path in pack.files if not _stands_apart(path)]
     compile_files(pack.files, base, label)
     for path in base:
-        if f"{VARIANTS}/" in pack.files[path] or MATERIAL in pack.files[path]:
-            used = jinja2.meta.find_referenced_templates(pack.environment().parse(pack.files[path]))
-            if any(each and _stands_apart(each) for each in used):
-                raise PackError(f"{label}/{path}: takes a file from {VARIANTS}/, or {MATERIAL}")
+        _keep_apart(pack, path, label)
+
+
+def _keep_apart(pack: Pack, path: str, label: str) -> None:
+    """Raises PackError for a template that takes anything from another one that stands apart."""
+    if f"{VARIANTS}/" in pack.files[path] or MATERIAL in pack.files[path]:
+        used = jinja2.meta.find_referenced_templates(pack.environment().parse(pack.files[path]))
+        if any(each and _stands_apart(each) for each in used):
+            raise PackError(f"{label}/{path}: takes a file from {VARIANTS}/, or {MATERIAL}")
 
 
 def compile_variants(pack: Pack) -> None:
     """The same for what other settings send, which is not looked at before it is needed."""
     compile_files(pack.files, filter(_is_variant, pack.files), pack.name)
+
+
+def compile_material(pack: Pack) -> None:
+    """The same for what is said of material, which takes nothing either from what its hash leaves
+    out."""
+    compile_files(pack.files, [MATERIAL], pack.name)
+    _keep_apart(pack, MATERIAL, pack.name)

@@ -33,7 +33,9 @@ def test_swallows(attempt):
 
 def test_a_connection_beyond_this_machine_fails_even_a_test_that_swallows_the_error(
     pytester: pytest.Pytester,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
+    monkeypatch.setenv("PYTHONPATH", str(Path(__file__).resolve().parent.parent))
     pytester.makeconftest(CONFTEST)
     pytester.makepyfile(SWALLOWERS)
     result = pytester.runpytest_subprocess("-p", "no:cacheprovider")

@@ -345,8 +345,9 @@ def test_a_pack_without_words_for_it_is_refused_by_name(tmp_path: Path, options:
 @pytest.mark.parametrize(
     ("words", "named"),
     [("{% if %}", r"material\.j2:1"), ("{{ kontext }}", "kontext"),
-     ("{% if terms %}{{ terms[0].tagets }}{% endif %}", "terms|tagets")],
-    ids=["syntax", "variable", "field"],
+     ("{% if terms %}{{ terms[0].tagets }}{% endif %}", "terms|tagets"),
+     ('{% include "variants/topic.j2" %}', r"material\.j2: takes a file from")],
+    ids=["syntax", "variable", "field", "variant"],
 )  # fmt: skip
 def test_a_broken_template_fails_before_the_first_call(tmp_path: Path, words: str, named: str):
     folder = tmp_path / "broken"

@@ -9,9 +9,11 @@ from pathlib import Path
 import pytest
 
 from mmad_metric.signature import parse_signature
+from mmad_metric.testing import annotation
 from tests.cli.conftest import BAD, SOURCES, Mmad
 from tests.cli.test_test_sets import cache  # noqa: F401 - a fixture
 from tests.loopback import LoopbackServer
+from tests.loopback_replies import ReceivedCall
 
 BLOCK = re.compile(r"<context_source>\n(.*?)\n</context_source>", re.DOTALL)
 
@@ -73,7 +75,28 @@ def test_a_rerun_costs_nothing_and_writes_the_same_bytes(
     assert (beside / "a.jsonl").read_bytes() == (beside / "b.jsonl").read_bytes()
 
 
-def test_the_same_pair_after_something_else_is_another_rating(
+def after_two(call: ReceivedCall) -> str:
+    """A minor error where, and only where, the segment comes after "Two."."""
+    content = str(call.messages[-1]["content"])
+    item = annotation("Again", "style/awkward", "minor")
+    found = [item] if BLOCK.findall(content) == ["Two."] else []
+    return json.dumps({"analysis": "", "annotations": found})
+
+
+def test_the_same_pair_after_something_else_is_another_rating_and_stays_it(mmad: Mmad, files: Path):
+    (files / "s.txt").write_text("Again.\nOne.\nAgain.\nTwo.\nAgain.\n", encoding="utf-8")
+    (files / "docs.txt").write_text("a\nb\nb\nc\nc\n", encoding="utf-8")
+    with LoopbackServer(after_two) as server:
+        flags = ["-s", "s.txt", "-i", "s.txt", "-l", "en-de", "--base-url", server.url,
+                 "--context", "1", "--doc-ids", "docs.txt", "-b", "-sl"]  # fmt: skip
+        first = mmad(*flags).out
+        assert [float(line) for line in first.split()] == [0, 0, 0, 0, -1]
+        paid = server.call_count
+        assert mmad(*flags).out == first
+        assert server.call_count == paid
+
+
+def test_what_precedes_costs_calls_where_it_differs(
     mmad: Mmad, server: LoopbackServer, files: Path
 ):
     (files / "s.txt").write_text("One.\nAgain.\nTwo.\nAgain.\nAgain.\n", encoding="utf-8")

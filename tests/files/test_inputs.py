@@ -633,6 +633,11 @@ def test_lines_are_lines_whatever_a_file_is_called(tmp_path: Path) -> None:
 
 
 def peak_bytes(n: int, sources: str | None, systems: list[str]) -> int:
+    """The smaller of two readings: what other threads take meanwhile is counted too."""
+    return min(_peak_bytes(n, sources, systems) for _ in range(2))
+
+
+def _peak_bytes(n: int, sources: str | None, systems: list[str]) -> int:
     tracemalloc.start()
     inputs = open_inputs(sources, systems)
     count = sum(1 for _ in inputs.segments())

@@ -66,7 +66,7 @@ def test_the_card_has_the_sections_of_a_metric_card():
 def test_every_option_that_the_card_names_is_one():
     inputs = CARD.partition("### Inputs")[2].partition("###")[0]
     options = set(re.findall(r"\*\*(\w+)\*\*", inputs))
-    known = {*MMADConfig.__dataclass_fields__, "src_lang", "tgt_lang", "return_debates"}
+    known = {*MMADConfig.__dataclass_fields__, "src_lang", "tgt_lang", "docs", "return_debates"}
     assert options - {"sources", "predictions", "references"} <= known
     assert {"lp", "model", "base_url"} <= options
 
