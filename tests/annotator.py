@@ -99,7 +99,7 @@ def is_about(call: ReceivedCall, words: str) -> bool:
 def _dimension(contents: Sequence[str]) -> str:
     """The agent's dimension, by the question last asked (a reminder may follow it)."""
     for content in reversed(contents):
-        found = re.search(r"List the (\w+) errors", content)
+        found = re.search(r"List the (.+?) errors", content)
         if found:
             return found.group(1)
     raise AssertionError("no question in the prompt")
