@@ -30,9 +30,9 @@ LAYERS = {
     "the ground": "version errors blocking addresses names",
     "the seam to a model": "chat",
     "MQM values": "mqm label_words labels normalise spans merging languages scales rating scoring "
-    "provenance filtering stretches",
+    "provenance stretches",
     "settings": "method_space setting_fields plain_values config call_counts signature repeats "
-    "results layouts",
+    "results layouts filtering",
     "prompts": "pack_parts pack_files packs templates deciding_prompts",
     "replies": "replies replies.mend replies.scan replies.items replies.search replies.shapes "
     "replies.numbers",

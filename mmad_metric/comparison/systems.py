@@ -14,6 +14,7 @@ from mmad_metric.files.score_files import is_score_file, read_equal_scores
 from mmad_metric.files.system_names import is_usable, name_of_file
 from mmad_metric.rating import SegmentRating, Status
 from mmad_metric.repeats import RatedRow, RowScore, rated_rows
+from mmad_metric.scales import refuse_other_scales
 from mmad_metric.signature import parse_signature
 
 Labels = tuple[tuple[str, str], ...]  # dimension and severity of each error
@@ -74,7 +75,9 @@ def read_systems(
     numbers of segments, a name that two systems share, and without force different signatures.
     """
     sources = [_read(path, number, force=force) for number, path in enumerate(paths)]
-    _refuse_other_scales(sources)
+    refuse_other_scales(
+        (source.file, source.run.scale) for source in sources if source.run is not None
+    )
     differences = _differences(sources)
     if differences and not force:
         raise InputError(f"{differences[0]}; --force compares them all the same")
@@ -217,18 +220,6 @@ def _differences(sources: Sequence[_Source]) -> list[str]:
                     + ", ".join(differing)
                 )
     return found
-
-
-def _refuse_other_scales(sources: Sequence[_Source]) -> None:
-    """A difference of numbers on two scales means nothing, so that force does not help."""
-    known = [(source.file, source.run.scale) for source in sources if source.run is not None]
-    for file, scale in known[1:]:
-        first_file, first = known[0]
-        if scale is not first:
-            raise InputError(
-                f"{first_file} and {file}: scores are numbers {first.range} in one and "
-                f"{scale.range} in the other; such runs meet in `mmad meta-eval` alone"
-            )
 
 
 def _refuse_other_texts(sources: Sequence[_Source]) -> None:

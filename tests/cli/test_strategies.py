@@ -116,3 +116,21 @@ def test_a_stage_that_a_strategy_does_not_have_cannot_be_shown(mmad: Mmad):
     ran = mmad("prompts", "show", "--strategy", "none", "--stage", "debate")
     assert (ran.status, ran.out) == (1, "")
     assert "annotate, judge" in ran.err
+
+
+@pytest.mark.parametrize(
+    "strategy", ["consensus", "deliberation", "interactive-review", "consultancy-review"]
+)
+def test_a_con_that_yields_where_it_hears_the_other_side_agrees_with_it(
+    mmad: Mmad, files: Path, strategy: str
+):
+    with LoopbackServer(Annotator(KNOWN, con_yields=True)) as server:
+        ran = mmad("-s", "src.txt", "-i", "bad.txt", "-l", "en-de", "--base-url", server.url,
+                   "--model", "m", "--strategy", strategy, "-o", "run.jsonl")  # fmt: skip
+    assert ran.status == 0, ran.err
+    (maus,) = [error for rating in read_run(files / "run.jsonl").ratings()
+               for error in rating.errors if error.text == "Maus"]  # fmt: skip
+    # Under consultancy-review no side hears the other.
+    yielded = () if strategy == "consultancy-review" else ("con.accuracy",)
+    assert maus.provenance is not None
+    assert maus.provenance.yielded == yielded
