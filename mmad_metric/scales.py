@@ -25,6 +25,11 @@ class Scale(str, Enum):
         return self is Scale.PENALTY
 
     @property
+    def bounds(self) -> str:
+        """For a column of a table: `<=0`, `0-100`."""
+        return self.value.removeprefix("mean").partition(",")[0]
+
+    @property
     def range(self) -> str:
         """For messages, after "number": which numbers scores are."""
         return "of at most 0" if self is Scale.PENALTY else "from 0 to 100"
