@@ -15,7 +15,7 @@ from mmad_metric.files.system_names import is_usable, name_of_file
 from mmad_metric.rating import SegmentRating, Status
 from mmad_metric.repeats import RatedRow, RowScore, rated_rows
 from mmad_metric.scales import refuse_other_scales
-from mmad_metric.signature import parse_signature
+from mmad_metric.signature import FROM_REPLIES, parse_signature
 
 Labels = tuple[tuple[str, str], ...]  # dimension and severity of each error
 
@@ -59,6 +59,13 @@ class _Source:
     signature: Mapping[str, str] | None
     texts: list[str] | None  # the sources, in order
     notices: tuple[str, ...] = ()
+
+    @property
+    def is_silent(self) -> bool:
+        """Whether nothing in a run has a score: what only replies tell is not known then."""
+        rows = (row for system in self.systems for row in system.rows)
+        scores = (each for row in rows for each in (row if isinstance(row, tuple) else (row,)))
+        return self.run is not None and all(score is None for score in scores)
 
 
 def read_systems(
@@ -209,6 +216,8 @@ def _differences(sources: Sequence[_Source]) -> list[str]:
                 *first.signature,
                 *(key for key in other.signature if key not in first.signature),
             ]
+            if first.is_silent or other.is_silent:
+                keys = [key for key in keys if key not in FROM_REPLIES]
             differing = [
                 f"{key} ({first.signature.get(key, 'none')} / {other.signature.get(key, 'none')})"
                 for key in keys

@@ -209,6 +209,7 @@ def _span_line(system: str, rating: SegmentRating) -> bytes:
         "translation": segment.translation,
         "score": rating.score,
         "reason": rating.reason.value if rating.reason else None,
+        "counts": rating.counts.to_dict() if rating.counts else None,
         "spans": None if errors is None else [error.to_dict() for error in errors],
     }
     return object_line({key: value for key, value in line.items()
