@@ -68,7 +68,8 @@ def test_usage_and_cost_are_told_by_role(mmad: Mmad, server: LoopbackServer, fil
     roles = ("dimension-judge", "annotate.accuracy")
     assert other.call_count == sum(by_role[role]["calls"] for role in roles)
     for role, spent in by_role.items():
-        assert f"{role} {spent['calls']} calls" in ran.err
+        plural = "" if spent["calls"] == 1 else "s"
+        assert f"{role} {spent['calls']} call{plural}" in ran.err
     summary = read_run(files / "run.jsonl").summary
     assert summary is not None
     assert summary["systems"][0]["usage"] == usage
