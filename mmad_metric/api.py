@@ -14,7 +14,7 @@ from mmad_metric.beside import look_beside
 from mmad_metric.blocking import run_blocking
 from mmad_metric.calls.connect import role_costs
 from mmad_metric.config import MMADConfig
-from mmad_metric.errors import ConfigError, InputError
+from mmad_metric.errors import ConfigError, InputError, described
 from mmad_metric.rating import Segment, SegmentRating
 from mmad_metric.repeats import RatedRow, determinism_warning, rated_rows
 from mmad_metric.results import SystemTotals, observed
@@ -219,7 +219,7 @@ def as_texts(name: str, values: Any) -> list[str]:
 def _shown(value: object) -> str:
     if value is None or (isinstance(value, float) and math.isnan(value)):
         return repr(value)
-    return f"{type(value).__name__} {repr(value)[:60]}"
+    return described(value)
 
 
 async def _rate(plan: Plan, segments: list[Segment], on_rating: OnRating | None) -> MMADResult:

@@ -44,6 +44,14 @@ def quoted(text: str) -> str:
     return repr(text if len(text) <= MOST_QUOTED else text[:MOST_QUOTED] + "…")
 
 
+def described(value: object) -> str:
+    """A value of a wrong kind, for a message: its kind, and how it begins."""
+    text = repr(value)
+    return (
+        f"{type(value).__name__} {text if len(text) <= MOST_QUOTED else text[:MOST_QUOTED] + '…'}"
+    )
+
+
 class MMADError(Exception):
     """Base of all errors that this package raises on purpose."""
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
-from mmad_metric.errors import ConfigError
+from mmad_metric.errors import ConfigError, InputError
+from mmad_metric.method_space import MMAD
 from mmad_metric.mqm import MQMError
 from mmad_metric.rating import SegmentRating, Status
 from mmad_metric.scoring import WeightScheme
@@ -38,6 +39,18 @@ class ErrorFilter:
         """Whether no condition is set."""
         return self.min_support is None and self.disputed is None and not self.raised_by
 
+    def check_method(self, method: str, where: str) -> None:
+        """Refuse conditions that say nothing about the errors of a run. where: it stands.
+
+        Raises InputError for a method other than M-MAD: one agent finds all of its errors, and
+        with most of them a score is not the sum that is left.
+        """
+        if not self.keeps_all and not has_histories(method):
+            raise InputError(
+                f"{where}: with method {method} one agent says all, so there is nothing to choose "
+                "errors by"
+            )
+
     def keeps(self, error: MQMError) -> bool:
         """Whether the error counts."""
         how = error.provenance
@@ -62,6 +75,11 @@ class ErrorFilter:
         if rating.status is not Status.SCORED or len(kept) == len(rating.errors):
             return rating
         return replace(rating, errors=kept, score=scheme.segment_score(kept))
+
+
+def has_histories(method: str) -> bool:
+    """Whether errors of a method differ in who raised, disputed and kept them."""
+    return method == MMAD
 
 
 def _is_named(agent: str, names: Iterable[str]) -> bool:

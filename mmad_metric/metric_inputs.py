@@ -7,7 +7,7 @@ from collections.abc import Set as AbstractSet
 from typing import Any
 
 from mmad_metric.api import as_texts
-from mmad_metric.errors import InputError
+from mmad_metric.errors import InputError, described
 
 Row = tuple[str, str, list[str]]  # prediction, source, references
 
@@ -93,8 +93,6 @@ def _flat(name: str, values: Any) -> Iterable[Any]:
     others = (str, bytes, Mapping, AbstractSet)
     flat = isinstance(values, Iterable) and not isinstance(values, others)
     if not flat or getattr(values, "ndim", 1) != 1:
-        raise InputError(
-            f"{name}: expected a list of strings, not {type(values).__name__} {repr(values)[:60]}"
-        )
+        raise InputError(f"{name}: expected a list of strings, not {described(values)}")
     listed: Iterable[Any] = values
     return listed

@@ -142,6 +142,9 @@ class ErrorCounts:
         if self.major < 0 or self.minor < 0:
             raise ValueError(f"{self.major} major and {self.minor} minor errors are no counts")
 
+    def to_dict(self) -> dict[str, int]:
+        return {"major": self.major, "minor": self.minor}
+
 
 @dataclass(frozen=True, slots=True)
 class SegmentRating:

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
 from enum import Enum
+
+from mmad_metric.errors import InputError
 
 
 class Scale(str, Enum):
@@ -22,6 +25,11 @@ class Scale(str, Enum):
         return self is Scale.PENALTY
 
     @property
+    def bounds(self) -> str:
+        """For a column of a table: `<=0`, `0-100`."""
+        return self.value.removeprefix("mean").partition(",")[0]
+
+    @property
     def range(self) -> str:
         """For messages, after "number": which numbers scores are."""
         return "of at most 0" if self is Scale.PENALTY else "from 0 to 100"
@@ -38,3 +46,16 @@ class Scale(str, Enum):
         if self is Scale.PENALTY:
             return math.isfinite(score) and score <= 0
         return 0 <= score <= 100  # noqa: PLR2004 - the ends of the scale
+
+
+def refuse_other_scales(runs: Iterable[tuple[str, Scale]]) -> None:
+    """Raises InputError for runs, each with its file, of which some are on another scale than the
+    first: no number of one says anything beside a number of the other."""
+    first: tuple[str, Scale] | None = None
+    for file, scale in runs:
+        first = first or (file, scale)
+        if scale is not first[1]:
+            raise InputError(
+                f"{first[0]} and {file}: scores are numbers {first[1].range} in one and "
+                f"{scale.range} in the other; such runs meet in `mmad meta-eval` alone"
+            )

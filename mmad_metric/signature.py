@@ -27,6 +27,10 @@ _SHORT = {
 _LONG = {short: long for long, short in _SHORT.items()}
 
 
+# Keys that `Observed` fills; where no reply was read, nothing is known of them.
+FROM_REPLIES = ("served", "structured", "adapted")
+
+
 @dataclass(frozen=True, slots=True)
 class Observed:
     """What only the replies tell: models served, structured-output levels, adapted parameters."""

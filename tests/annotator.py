@@ -58,12 +58,13 @@ class Annotator:
         return [item for item in self.look_up(*texts) if home_of(item["category"]) == dimension]
 
     def _turn(self, contents: Sequence[str]) -> str:
-        """A debater restates its last stand; a yielding con takes over the other's."""
+        """A debater restates its last stand; a yielding con takes over the other's, where it hears
+        it: to questions, which do not show it, it says what it last said."""
         stand = json.loads(contents[-2])["annotations"]
         is_con = "against the first annotator" in contents[1]
         if is_con and self.con_yields:
             shown = re.findall(_BLOCK.format("opponent_annotations"), contents[-1], re.DOTALL)
-            stand = json.loads(shown[-1][1])
+            stand = json.loads(shown[-1][1]) if shown else stand
         return _json({"argument": "As I said.", "annotations": stand})
 
 

@@ -30,8 +30,8 @@ LAYERS = {
     "the ground": "version errors blocking addresses names",
     "the seam to a model": "chat",
     "MQM values": "mqm label_words labels normalise material glossary spans merging languages "
-    "scales rating scoring provenance filtering stretches",
-    "settings": "method_space setting_fields plain_values config call_counts signature repeats "
+    "scales rating scoring provenance stretches",
+    "settings": "method_space filtering setting_fields plain_values config call_counts signature repeats "
     "results layouts",
     "prompts": "pack_parts pack_files packs templates deciding_prompts",
     "replies": "replies replies.mend replies.scan replies.items replies.search replies.shapes "

@@ -78,6 +78,8 @@ def span_lines(rating: SegmentRating, style: Style) -> str:
     if rating.reason is not None:
         lines.append(f"  unscored: {rating.reason.value} {printable(rating.detail)}".rstrip())
     lines += [f"  {_error(error)}" for error in rating.errors]
+    if rating.counts is not None:
+        lines.append(f"  counted: {rating.counts.major} major, {rating.counts.minor} minor")
     return "\n".join(lines)
 
 
@@ -110,5 +112,6 @@ def segment_dict(rating: SegmentRating) -> dict[str, Any]:
         **({"repeat": rating.segment.repeat} if rating.segment.repeat else {}),
         "score": rating.score,
         "reason": rating.reason.value if rating.reason else None,
+        **({"counts": rating.counts.to_dict()} if rating.counts else {}),
         "spans": [error.to_dict() for error in rating.errors],
     }

@@ -17,6 +17,7 @@ from mmad_metric.beside import look_beside
 from mmad_metric.blocking import run_blocking
 from mmad_metric.calls.connect import Connection, role_costs, role_prices
 from mmad_metric.calls.limits import Gate
+from mmad_metric.chat import Usage
 from mmad_metric.cli.exits import EXIT_ERROR, EXIT_INTERRUPTED, EXIT_OK, EXIT_UNSCORED
 from mmad_metric.cli.findings import Findings, overlap_findings, print_findings
 from mmad_metric.cli.forecast import print_forecast
@@ -245,14 +246,18 @@ def _paid_by_role(run: Run, connection: Connection) -> Iterator[str]:
     for role, usage in sorted(connection.paid.items()):
         dollars = cost(role, usage)
         price = f", ${dollars:.4f}" if dollars else ""
-        yield f"{role} {usage.calls} calls{price}"
+        yield f"{role} {_calls(usage)}{price}"
+
+
+def _calls(usage: Usage) -> str:
+    return f"{usage.calls} call{'' if usage.calls == 1 else 's'}"
 
 
 def paid_line(gate: Gate, hits: int, configs: Sequence[MMADConfig]) -> str:
     """What went through a gate, under one configuration or several."""
     usage = gate.usage
     return (
-        f"{usage.calls} calls, {hits} replies from the cache; "
+        f"{_calls(usage)}, {hits} {'reply' if hits == 1 else 'replies'} from the cache; "
         f"{usage.prompt_tokens} prompt tokens ({usage.cached_tokens} cached by the server), "
         f"{usage.completion_tokens} completion tokens, {_spent(gate, configs)}"
     )

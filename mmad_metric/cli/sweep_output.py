@@ -15,6 +15,7 @@ from mmad_metric.forecast import Forecast
 from mmad_metric.layouts import number
 from mmad_metric.recording import Recording
 from mmad_metric.results import SystemTotals, usage_dict
+from mmad_metric.scales import Scale
 from mmad_metric.session import Plan
 from mmad_metric.sweep.folder import Paid
 from mmad_metric.sweep.running import SettingRun, Sweep
@@ -124,19 +125,20 @@ FORMATS: Mapping[str, Callable[[SweepReport], str]] = {
 
 
 def _result_table(report: SweepReport) -> tuple[Row, Sequence[Row]]:
-    rows = [
-        [run.name, *_system_cells(system, report.width)]
-        for run, kept in report.sweep.done
-        for system in kept.systems
-    ]
-    return ["Setting", "System", "Score", "Scored", "Calls", *_TOKENS, "US dollars"], rows
+    systems = [(run.name, system) for run, kept in report.sweep.done for system in kept.systems]
+    # The scale stands there where a score is not the penalty that it is elsewhere.
+    scaled = any(system.scale is not Scale.PENALTY for _, system in systems)
+    rows = [[name, *_system_cells(system, report.width, scaled=scaled)] for name, system in systems]
+    scale = ["Scale"] if scaled else []
+    return ["Setting", "System", "Score", *scale, "Scored", "Calls", *_TOKENS, "US dollars"], rows
 
 
-def _system_cells(system: SystemTotals, width: int) -> list[str]:
+def _system_cells(system: SystemTotals, width: int, *, scaled: bool) -> list[str]:
     used = usage_dict(system.usage, system.cost)
     return [
         system.name,
         number(system.score, width),
+        *([system.scale.bounds] if scaled else []),
         f"{system.n_scored}/{system.n_rated}",
         str(used["calls"]),
         *(str(used[f"{name.lower()}_tokens"]) for name in _TOKENS),

@@ -14,7 +14,8 @@ from mmad_metric.files.score_files import is_score_file, read_equal_scores
 from mmad_metric.files.system_names import is_usable, name_of_file
 from mmad_metric.rating import SegmentRating, Status
 from mmad_metric.repeats import RatedRow, RowScore, rated_rows
-from mmad_metric.signature import parse_signature
+from mmad_metric.scales import refuse_other_scales
+from mmad_metric.signature import FROM_REPLIES, parse_signature
 
 Labels = tuple[tuple[str, str], ...]  # dimension and severity of each error
 
@@ -59,6 +60,13 @@ class _Source:
     texts: list[str] | None  # the sources, in order
     notices: tuple[str, ...] = ()
 
+    @property
+    def is_silent(self) -> bool:
+        """Whether nothing in a run has a score: what only replies tell is not known then."""
+        rows = (row for system in self.systems for row in system.rows)
+        scores = (each for row in rows for each in (row if isinstance(row, tuple) else (row,)))
+        return self.run is not None and all(score is None for score in scores)
+
 
 def read_systems(
     paths: Sequence[str], names: Sequence[str] | None, gold: str | None, *, force: bool
@@ -74,7 +82,9 @@ def read_systems(
     numbers of segments, a name that two systems share, and without force different signatures.
     """
     sources = [_read(path, number, force=force) for number, path in enumerate(paths)]
-    _refuse_other_scales(sources)
+    refuse_other_scales(
+        (source.file, source.run.scale) for source in sources if source.run is not None
+    )
     differences = _differences(sources)
     if differences and not force:
         raise InputError(f"{differences[0]}; --force compares them all the same")
@@ -206,6 +216,8 @@ def _differences(sources: Sequence[_Source]) -> list[str]:
                 *first.signature,
                 *(key for key in other.signature if key not in first.signature),
             ]
+            if first.is_silent or other.is_silent:
+                keys = [key for key in keys if key not in FROM_REPLIES]
             differing = [
                 f"{key} ({first.signature.get(key, 'none')} / {other.signature.get(key, 'none')})"
                 for key in keys
@@ -217,18 +229,6 @@ def _differences(sources: Sequence[_Source]) -> list[str]:
                     + ", ".join(differing)
                 )
     return found
-
-
-def _refuse_other_scales(sources: Sequence[_Source]) -> None:
-    """A difference of numbers on two scales means nothing, so that force does not help."""
-    known = [(source.file, source.run.scale) for source in sources if source.run is not None]
-    for file, scale in known[1:]:
-        first_file, first = known[0]
-        if scale is not first:
-            raise InputError(
-                f"{first_file} and {file}: scores are numbers {first.range} in one and "
-                f"{scale.range} in the other; such runs meet in `mmad meta-eval` alone"
-            )
 
 
 def _refuse_other_texts(sources: Sequence[_Source]) -> None:

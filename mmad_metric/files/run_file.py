@@ -14,12 +14,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Any, cast, final
 
-from mmad_metric.errors import InputError, RunStopped, quoted
+from mmad_metric.errors import ConfigError, InputError, RunStopped, quoted
 from mmad_metric.files.json_lines import object_line, read_object
 from mmad_metric.files.lines import RawLine, TextFile, decoded, readable
 from mmad_metric.files.run_lines import parse_segment_line, segment_line
+from mmad_metric.method_space import MMAD
 from mmad_metric.rating import SegmentRating
 from mmad_metric.scales import Scale
+from mmad_metric.scoring import WeightScheme, scheme_from_table
 
 if sys.platform != "win32":
     import fcntl
@@ -130,6 +132,30 @@ class RunFile:
     def scale(self) -> Scale:
         """What a score of this run is."""
         return Scale(self.header.get("scale", Scale.PENALTY.value))
+
+    @property
+    def config(self) -> dict[str, Any]:
+        """The settings as they were written; {} where the header has none."""
+        config = self.header.get("config")
+        return config if isinstance(config, dict) else {}
+
+    @property
+    def method(self) -> str:
+        """One of `method_space.METHODS`, as the header has it."""
+        return str(self.config.get("method", MMAD))
+
+    def weight_scheme(self) -> WeightScheme | None:
+        """What the run's errors weigh; None where its scores are not made of errors. Raises
+        InputError for a header without such weights."""
+        if not self.scale.has_errors:
+            return None
+        table = self.config.get("weight_table")
+        if not isinstance(table, dict):
+            raise InputError(f"{self._file.name}, line 1: the header has no weight table")
+        try:
+            return scheme_from_table(str(self.config.get("weights")), table)
+        except ConfigError as error:
+            raise InputError(f"{self._file.name}, line 1: {error}") from None
 
     def ratings(self) -> Iterator[SegmentRating]:
         """The segments' ratings in file order, streamed, anew with each call.

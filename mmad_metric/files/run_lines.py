@@ -43,8 +43,7 @@ def segment_line(rating: SegmentRating) -> dict[str, Any]:
     # -0.0, the negative of no penalty, is written as 0.0.
     line["score"] = None if rating.score is None else rating.score + 0.0
     _put(line, "scale", None if rating.scale is Scale.PENALTY else rating.scale.value)
-    counts = rating.counts
-    _put(line, "counts", counts and {"major": counts.major, "minor": counts.minor})
+    _put(line, "counts", rating.counts and rating.counts.to_dict())
     _put(line, "reason", rating.reason.value if rating.reason else None)
     _put(line, "detail", rating.detail or None)
     _put(line, "flags", list(rating.flags) or None)

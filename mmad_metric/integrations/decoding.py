@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping
 from itertools import repeat
 from typing import Any
 
-from mmad_metric.errors import InputError
+from mmad_metric.errors import InputError, described
 
 PADDING = -100  # what a Trainer fills up with; no tokenizer has a token of this number
 _LOGITS_DIMENSIONS = 3  # rows, positions, vocabulary
@@ -44,7 +44,7 @@ def id_rows(name: str, values: Any, labels: Any = None) -> Iterator[list[Any]]:
             return
         values = _best_ids(name, values, labels) if _is_logits(values) else values.tolist()
     if not isinstance(values, list):
-        raise InputError(f"{name}: expected arrays of token ids or logits, not {_shown(values)}")
+        raise InputError(f"{name}: expected arrays of token ids or logits, not {described(values)}")
     if values and _is_row(values):
         yield [token for token in values if token != PADDING]
         return
@@ -89,7 +89,3 @@ def _best_ids(name: str, logits: Any, labels: Any) -> list[list[int]]:
         [PADDING if skip else token for token, skip in zip(*row, strict=True)]
         for row in zip(best, filled, strict=True)
     ]
-
-
-def _shown(value: Any) -> str:
-    return f"{type(value).__name__} {repr(value)[:60]}"

@@ -11,7 +11,6 @@ import os
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import PurePath
-from typing import Any
 
 from mmad_metric.errors import InputError, RunStopped
 from mmad_metric.files.json_lines import object_line
@@ -31,11 +30,10 @@ from mmad_metric.metaeval.layout import EvalSet
 from mmad_metric.metaeval.marot import COLUMNS, Annotated, has_tags, marot_lines
 from mmad_metric.metaeval.placed_runs import PlacedRun, RunRows, place_run, run_rows
 from mmad_metric.metaeval.ratings import rating_line
-from mmad_metric.method_space import MMAD
 from mmad_metric.mqm import MQMError
 from mmad_metric.rating import SegmentRating, Status
 from mmad_metric.repeats import RatedRow
-from mmad_metric.scoring import WeightScheme, mean, scheme_from_table
+from mmad_metric.scoring import WeightScheme, mean
 
 KINDS = ("scores", "ratings", "marot", "spans")
 MAROT_ENDING = ".mqm.tsv"
@@ -75,14 +73,11 @@ class Exported:
         placed = PlacedRun(run_rows(run), ()) if data is None else place_run(run, data)
         found, notes = placed.rows, placed.notes
         unique_fields(found)
-        scheme = _scheme(run)
-        if errors is not None and not errors.keeps_all:
-            if scheme is None or _config(run).get("method", MMAD) != MMAD:
-                raise InputError(
-                    f"{readable(run.path)}: by its method one agent says all, so there is "
-                    "nothing to choose errors by"
-                )
-            note = f"{readable(run.path)}: {_kept(found, errors)}"
+        scheme, where = run.weight_scheme(), readable(run.path)
+        if errors is not None:
+            errors.check_method(run.method, where)
+        if errors is not None and scheme is not None and not errors.keeps_all:
+            note = f"{where}: {_kept(found, errors)}"
             found, notes = _filtered(found, errors, scheme), (*notes, note)
         filled: Rows = {
             system: [
@@ -147,21 +142,6 @@ def export(run: Exported, kinds: Iterable[str], folder: str, *, mtme: bool = Fal
             _write(path, lines)
             paths.append(path)
     return paths
-
-
-def _scheme(run: RunFile) -> WeightScheme | None:
-    if not run.scale.has_errors:
-        return None
-    config = _config(run)
-    table = config.get("weight_table")
-    if not isinstance(table, dict):
-        raise InputError(f"{readable(run.path)}, line 1: the header has no weight table")
-    return scheme_from_table(str(config.get("weights")), table)
-
-
-def _config(run: RunFile) -> dict[str, Any]:
-    config = run.header.get("config")
-    return config if isinstance(config, dict) else {}
 
 
 def _scores(run: Exported) -> dict[str, Iterable[str | bytes]]:
@@ -229,6 +209,7 @@ def _span_line(system: str, rating: SegmentRating) -> bytes:
         "translation": segment.translation,
         "score": rating.score,
         "reason": rating.reason.value if rating.reason else None,
+        "counts": rating.counts.to_dict() if rating.counts else None,
         "spans": None if errors is None else [error.to_dict() for error in errors],
     }
     return object_line({key: value for key, value in line.items()

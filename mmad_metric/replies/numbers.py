@@ -11,6 +11,7 @@ from collections.abc import Iterable, Mapping
 from functools import partial
 
 from mmad_metric.chat import ReplySchema, UnreadableReply
+from mmad_metric.errors import quoted
 from mmad_metric.rating import ErrorCounts
 from mmad_metric.replies.items import MISSING, REMARK_KEYS, lookup, unpacked
 from mmad_metric.replies.search import Reader, read_reply
@@ -159,7 +160,7 @@ def _count(said: object) -> int:
     if isinstance(said, float) and said.is_integer():
         said = int(said)
     if isinstance(said, bool) or not isinstance(said, int) or not 0 <= said <= _MOST_ERRORS:
-        raise UnreadableReply(f"{str(said)[:40]!r} is no number of errors")
+        raise UnreadableReply(f"{quoted(str(said))} is no number of errors")
     return said
 
 

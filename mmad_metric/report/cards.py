@@ -65,8 +65,10 @@ class Reading:
 
     @property
     def status(self) -> str:
-        """scored, unscored or not_sampled; clean for a scored one without errors."""
-        is_clean = self.rating.status is Status.SCORED and not self.errors
+        """scored, unscored or not_sampled; clean for a scored one that could have errors, and has
+        none."""
+        has_errors = self.rating.scale.has_errors
+        is_clean = has_errors and self.rating.status is Status.SCORED and not self.errors
         return "clean" if is_clean else self.rating.status.value
 
 

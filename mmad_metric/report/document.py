@@ -16,10 +16,20 @@ import jinja2
 from mmad_metric.addresses import without_secrets
 from mmad_metric.errors import RunStopped
 from mmad_metric.files.lines import readable
+from mmad_metric.filtering import has_histories
 from mmad_metric.layouts import DEFAULT_WIDTH, number
 from mmad_metric.rating import Segment
 from mmad_metric.report.cards import card_of
-from mmad_metric.report.overview import dimensions, notes, settings, severities, system_lines
+from mmad_metric.report.overview import (
+    dimensions,
+    heading,
+    notes,
+    scale_of,
+    score_hint,
+    settings,
+    severities,
+    system_lines,
+)
 from mmad_metric.report.runs import open_runs
 from mmad_metric.report.survey import (
     Choice,
@@ -111,7 +121,10 @@ def _pieces(found: Survey, selection: Selection, choice: Choice, spool: _Spool) 
             cards=spool.take(key),
         )
     yield page.get_template("tail.html.j2").render(
-        n_rows=len(selection.keys), version=__version__, script=_guarded()["script"]
+        n_rows=len(selection.keys),
+        version=__version__,
+        has_errors=scale_of(found).has_errors,
+        script=_guarded()["script"],
     )
 
 
@@ -136,8 +149,14 @@ def _put_cards(
                 continue
             heads.setdefault(key, segment)
             alone, label = _is_alone(found, key), found.systems[place].label
-            card = card_of(place, row, alone=alone)
-            spool.put(key, place, template.render(card=card, alone=alone, label=label, lp=run.lp))
+            card = template.render(
+                card=card_of(place, row, alone=alone),
+                alone=alone,
+                label=label,
+                lp=run.lp,
+                has_histories=has_histories(run.method),
+            )
+            spool.put(key, place, card)
     return heads
 
 
@@ -149,6 +168,10 @@ def _overview(found: Survey, selection: Selection, choice: Choice) -> dict[str, 
         "lines": system_lines(found),
         "dimensions": dimensions(found),
         "severities": severities(found),
+        "kind": heading(found.runs),
+        "hint": score_hint(found.runs),
+        "has_errors": scale_of(found).has_errors,
+        "has_histories": any(has_histories(run.method) for run in found.runs),
         "filtered": not choice.errors.keeps_all,
         "runs": found.runs,
         "generator": f"{GENERATOR} {__version__}",

@@ -9,17 +9,26 @@ from dataclasses import dataclass
 from typing import Any
 
 from mmad_metric.addresses import without_secrets
+from mmad_metric.baselines.scores import MOST_COUNTED
 from mmad_metric.chat import Usage
 from mmad_metric.errors import ConfigError
 from mmad_metric.filtering import ErrorFilter
 from mmad_metric.local.model import SHIPPED_NOTICE, parse_local
+from mmad_metric.method_space import EAPROMPT, GEMBA_MQM, MMAD
 from mmad_metric.mqm import Severity
 from mmad_metric.report.runs import ReportRun, ReportSystem
 from mmad_metric.report.survey import Choice, Selection, Survey
 from mmad_metric.results import SystemTotals
+from mmad_metric.scales import Scale
 
 _SECRET = re.compile(r"key|token$|secret|password|authorization|credential|cookie", re.IGNORECASE)
 _NOT_SECRET = ("max_tokens",)
+_OF_METHODS = {
+    GEMBA_MQM: f"With {GEMBA_MQM} the {MOST_COUNTED} errors of a segment that weigh most make its "
+    "score, however many are listed.",
+    EAPROMPT: f"With {EAPROMPT} a segment's score is made of the numbers of errors that the agent "
+    "counted, not of those that it listed; the table tells the latter.",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,9 +101,10 @@ def notes(found: Survey, selection: Selection, choice: Choice) -> list[str]:
     unscored, rated = (sum(getattr(each, name) for each in found.totals)
                        for name in ("n_unscored", "n_rated"))  # fmt: skip
     if unscored:
+        end = "best" if scale_of(found).has_errors else "worst"
         listed.append(
             f"{unscored} of {rated} ratings have no score. They are in no mean; 0 would be the "
-            "best score there is."
+            f"{end} score there is."
         )
     if not rated:
         listed.append("There are no rated segments.")
@@ -111,6 +121,38 @@ def notes(found: Survey, selection: Selection, choice: Choice) -> list[str]:
             "stand apart."
         )
     return listed
+
+
+def scale_of(found: Survey) -> Scale:
+    """What all scores of the page are."""
+    return found.runs[0].file.scale
+
+
+def heading(runs: Sequence[ReportRun]) -> str:
+    """What the page is about, in a few words."""
+    methods = list(dict.fromkeys(run.method for run in runs))
+    if methods == [MMAD]:
+        return "M-MAD · translation quality by debate"
+    named = " and ".join("M-MAD" if method == MMAD else method for method in methods)
+    return f"Translation quality by {named}"
+
+
+def score_hint(runs: Sequence[ReportRun]) -> str:
+    """How a score of these runs is read, in whole sentences."""
+    schemes = [run.scheme for run in runs if run.scheme is not None]
+    if not schemes:
+        return (
+            "A score is the mean of the scored segments' direct scores: 100 is perfect, 0 the "
+            "worst. No errors stand behind it."
+        )
+    bound = "" if any(scheme.cap is not None for scheme in schemes) else ", there is no lower bound"
+    methods = {run.method for run in runs}
+    penalties = (
+        f"A score is minus the mean MQM penalty of the scored segments: {Scale.PENALTY.reading}"
+        f"{bound}. Critical errors count among the major ones."
+    )
+    own = [text for method, text in _OF_METHODS.items() if method in methods]
+    return " ".join([penalties, *own])
 
 
 def condition(errors: ErrorFilter) -> str:

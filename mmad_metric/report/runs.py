@@ -14,22 +14,27 @@ from mmad_metric.files.run_file import RunFile, read_run
 from mmad_metric.files.system_names import name_of_file
 from mmad_metric.languages import LanguagePair
 from mmad_metric.repeats import RatedRow, rated_rows
-from mmad_metric.scoring import WeightScheme, scheme_from_table
+from mmad_metric.scales import refuse_other_scales
+from mmad_metric.scoring import WeightScheme
 
 
 @dataclass(frozen=True, slots=True)
 class ReportRun:
-    """A finished run. name: of its file, without folder and endings; scheme: its weights."""
+    """A finished run. name: of its file, without folder and endings; scheme: its weights, None
+    where its scores are not made of errors."""
 
     file: RunFile
     name: str
     lp: LanguagePair
-    scheme: WeightScheme
+    scheme: WeightScheme | None
 
     @property
     def config(self) -> dict[str, Any]:
-        config: dict[str, Any] = self.file.header["config"]
-        return config
+        return self.file.config
+
+    @property
+    def method(self) -> str:
+        return self.file.method
 
     @property
     def signature(self) -> str:
@@ -57,12 +62,14 @@ class ReportSystem:
 
 def open_runs(paths: Sequence[str]) -> list[ReportRun]:
     """The runs, in order. Raises InputError for a file that is named twice, is no run file, or
-    holds a run that did not get to its end, and for a header without pair or weights."""
+    holds a run that did not get to its end, for a header without pair or weights, and for runs
+    on different scales: one page puts its scores in one order."""
     opened = []
     for number, path in enumerate(paths):
         if any(_same_file(path, other) for other in paths[:number]):
             raise InputError(f"{readable(path)}: this run is named twice")
         opened.append(_open(path))
+    refuse_other_scales((readable(each.file.path), each.file.scale) for each in opened)
     return opened
 
 
@@ -77,18 +84,13 @@ def _open(path: str) -> ReportRun:
         raise InputError(
             f"{where}: the run did not get to its end; its command, run again, finishes it"
         )
-    config = run.header.get("config")
-    if not isinstance(config, dict) or not isinstance(config.get("lp"), str):
+    if not isinstance(run.config.get("lp"), str):
         raise InputError(f"{where}, line 1: the header names no language pair")
-    table = config.get("weight_table")
-    if not isinstance(table, dict):
-        raise InputError(f"{where}, line 1: the header has no weight table")
     try:
-        pair = LanguagePair.parse(config["lp"])
-        scheme = scheme_from_table(str(config.get("weights")), table)
+        pair = LanguagePair.parse(run.config["lp"])
     except ConfigError as error:
         raise InputError(f"{where}, line 1: {error}") from None
-    return ReportRun(run, name_of_file(path), pair, scheme)
+    return ReportRun(run, name_of_file(path), pair, run.weight_scheme())
 
 
 def systems_of(runs: Sequence[ReportRun]) -> list[ReportSystem]:

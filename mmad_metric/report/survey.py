@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import accumulate
@@ -76,7 +77,10 @@ class Survey:
 
 def survey(runs: Sequence[ReportRun], choice: Choice) -> Survey:
     """Reads the runs once, keeping no text but the sources. Raises InputError naming file and
-    line for what is no segment's line, ConfigError for systems that are not there."""
+    line for what is no segment's line, and for errors to choose from where a run's method leaves
+    no choice; ConfigError for systems that are not there."""
+    for run in runs:
+        choice.errors.check_method(run.method, readable(run.file.path))
     systems = _chosen(systems_of(runs), choice.systems)
     totals = [SystemTotals(each.label, each.run.scheme) for each in systems]
     found = Survey(runs, systems, totals)
@@ -115,7 +119,7 @@ def rows_of(
             )
         if name in places:
             kept = row
-            if not errors.keeps_all:
+            if run.scheme is not None and not errors.keeps_all:
                 ratings = (errors.rating(each, run.scheme) for each in row.ratings)
                 kept = replace(row, ratings=tuple(ratings))
             yield places[name], FilteredRow(row, kept)
@@ -166,4 +170,4 @@ def _readings(ratings: Sequence[RatedBy]) -> int:
 
 
 def _lowest(ratings: Sequence[RatedBy]) -> float:
-    return min((each.score for each in ratings if each.score is not None), default=1.0)
+    return min((each.score for each in ratings if each.score is not None), default=math.inf)

@@ -105,6 +105,15 @@ def test_the_counts_of_eaprompt_and_flags_survive_the_file(mmad: Mmad, files: Pa
 
     with LoopbackServer(miscounts) as server:
         mmad(*base(server, "eaprompt", "-i", "bad.txt", "-o", "run.jsonl"))
+        told = mmad(*base(server, "eaprompt", "-i", "bad.txt", "--show-spans")).out
+        text = mmad(*base(server, "eaprompt", "-i", "bad.txt", "--show-spans", "-f", "text")).out
+    counts = {"major": 2, "minor": 0}
+    assert [each["counts"] for each in json.loads(told)["segments"]] == [counts] * 3
+    assert text.count("  counted: 2 major, 0 minor\n") == 3
+    assert mmad("export", "run.jsonl", "-o", "out", "--to", "scores,spans").status == 0
+    assert (files / "out" / "run_en-de.seg.score").read_text("utf-8") == "bad\t-10.0\n" * 3
+    spans = (files / "out" / "run_en-de.spans.jsonl").read_text("utf-8").splitlines()
+    assert [json.loads(line)["counts"] for line in spans] == [counts] * 3
     for each in read_run(files / "run.jsonl").ratings():
         assert (each.score, each.flags) == (-10, ("counts_differ",))
         assert each.counts is not None

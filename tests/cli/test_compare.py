@@ -311,3 +311,14 @@ def test_the_released_scores_of_wmt23_fall_into_clusters(mmad: Mmad, wmt23: Path
     assert result["clusters"][0] == ["GPT4-5shot"]
     assert result["clusters"][-1] == ["AIRC"]
     assert (result["n_common"], result["n_segments"]) == (460, 557)
+
+
+def test_what_only_replies_tell_is_no_difference_to_a_run_without_scores(runs: Mmad, files: Path):
+    (files / "none.txt").write_text("[No translation supplied]\n" * 3, encoding="utf-8")
+    ran = runs("-s", "src.txt", "-i", "none.txt", "-l", "en-de", "--base-url", "http://127.0.0.1:9",
+               "--model", "m", "-o", "none.jsonl")  # fmt: skip
+    assert ran.status == 3
+    assert "served" not in (files / "none.jsonl").read_text("utf-8").splitlines()[-1]
+    for pair in (("good.jsonl", "none.jsonl"), ("none.jsonl", "good.jsonl")):
+        found = runs("compare", *pair)
+        assert "differ in their settings" not in found.err

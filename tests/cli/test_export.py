@@ -94,4 +94,4 @@ def test_where_one_agent_says_all_there_is_nothing_to_choose_errors_by(
     assert mmad("export", "m_en-de.jsonl", "-o", "out").status == 0
     ran = mmad("export", "m_en-de.jsonl", "-o", "other", "--min-support", "0.5")
     assert (ran.status, (files / "other").exists()) == (1, False)
-    assert "m_en-de.jsonl: by its method one agent says all" in ran.err
+    assert f"m_en-de.jsonl: with method {method} one agent says all" in ran.err

@@ -37,7 +37,7 @@ def test_one_system_in_json_has_sacrebleus_keys_and_ours(mmad: Mmad, server: Loo
     assert fields["model"] == result["model"] == "m:1"
     assert fields["weights"] == "mmad"
     # 3 x 4 agents, a debate of 7 calls (both its checks are the same question: one call), 2 judges.
-    assert "mmad: 20 calls, 1 replies from the cache" in ran.err
+    assert "mmad: 20 calls, 1 reply from the cache" in ran.err
 
 
 def test_several_systems_in_json_are_a_list_with_scores_as_text(mmad: Mmad, server: LoopbackServer):

@@ -68,7 +68,8 @@ def test_usage_and_cost_are_told_by_role(mmad: Mmad, server: LoopbackServer, fil
     roles = ("dimension-judge", "annotate.accuracy")
     assert other.call_count == sum(by_role[role]["calls"] for role in roles)
     for role, spent in by_role.items():
-        assert f"{role} {spent['calls']} calls" in ran.err
+        plural = "" if spent["calls"] == 1 else "s"
+        assert f"{role} {spent['calls']} call{plural}" in ran.err
     summary = read_run(files / "run.jsonl").summary
     assert summary is not None
     assert summary["systems"][0]["usage"] == usage
@@ -116,3 +117,21 @@ def test_a_stage_that_a_strategy_does_not_have_cannot_be_shown(mmad: Mmad):
     ran = mmad("prompts", "show", "--strategy", "none", "--stage", "debate")
     assert (ran.status, ran.out) == (1, "")
     assert "annotate, judge" in ran.err
+
+
+@pytest.mark.parametrize(
+    "strategy", ["consensus", "deliberation", "interactive-review", "consultancy-review"]
+)
+def test_a_con_that_yields_where_it_hears_the_other_side_agrees_with_it(
+    mmad: Mmad, files: Path, strategy: str
+):
+    with LoopbackServer(Annotator(KNOWN, con_yields=True)) as server:
+        ran = mmad("-s", "src.txt", "-i", "bad.txt", "-l", "en-de", "--base-url", server.url,
+                   "--model", "m", "--strategy", strategy, "-o", "run.jsonl")  # fmt: skip
+    assert ran.status == 0, ran.err
+    (maus,) = [error for rating in read_run(files / "run.jsonl").ratings()
+               for error in rating.errors if error.text == "Maus"]  # fmt: skip
+    # Under consultancy-review no side hears the other.
+    yielded = () if strategy == "consultancy-review" else ("con.accuracy",)
+    assert maus.provenance is not None
+    assert maus.provenance.yielded == yielded

@@ -28,6 +28,7 @@ from mmad_metric.rating import (
     Status,
 )
 from mmad_metric.results import SystemTotals
+from mmad_metric.scales import Scale
 from mmad_metric.scoring import SCHEMES, scheme_table
 
 CONFIG = {
@@ -83,14 +84,17 @@ def write_run(
     config: dict[str, Any] | None = None,
     systems: Iterable[str] | None = None,
     finished: bool = True,
+    scale: Scale = Scale.PENALTY,
 ) -> str:
     """A run of these ratings; returns its path, which without its end is that of the .part file."""
     names = list(systems or dict.fromkeys(each.segment.system for each in ratings))
-    totals = {name: SystemTotals(name, SCHEMES["mmad"]) for name in names}
+    scheme = SCHEMES["mmad"] if scale.has_errors else None
+    totals = {name: SystemTotals(name, scheme) for name in names}
     with RunWriter(path) as writer:
         writer.write_header(
             {
                 "signature": "lp:en-de|model:m",
+                **({} if scale is Scale.PENALTY else {"scale": scale.value}),
                 "config": {**CONFIG, **(config or {})},
                 "versions": {"mmad-metric": "0.1.0"},
                 "systems": [{"name": name, "n_segments": len(ratings)} for name in names],

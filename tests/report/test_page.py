@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -11,9 +11,10 @@ from typing import Any
 import pytest
 
 from mmad_metric.mqm import Side
-from mmad_metric.rating import Segment
+from mmad_metric.rating import Segment, SegmentRating, Status
 from mmad_metric.report.document import write_report
 from mmad_metric.report.survey import Choice
+from mmad_metric.scales import Scale
 from tests.browser import chromium
 from tests.report.samples import debate, error, how, rated, unscored, write_run
 
@@ -124,6 +125,31 @@ def visit(browser: Any) -> Iterator[Callable[..., Visit]]:
     yield go
     for context in contexts:
         context.close()
+
+
+def test_direct_scores_have_the_filters_that_mean_something(tmp_path: Path, visit):
+    segments = [Segment(f"s{index}", TEXT, "A", index) for index in range(4)]
+    ratings = [
+        replace(unscored(each), scale=Scale.DIRECT) if score is None
+        else SegmentRating(each, Status.SCORED, score, scale=Scale.DIRECT)
+        for each, score in zip(segments, (80.0, 20.0, None, 100.0), strict=True)
+    ]  # fmt: skip
+    run = write_run(tmp_path / "r.jsonl", ratings, scale=Scale.DIRECT)
+    write_report([run], str(tmp_path / "r.html"), Choice())
+    seen = visit(tmp_path / "r.html")
+    assert seen.rows == [1, 2, 3, 4]
+    seen.choose("order", "worst")
+    assert seen.rows == [2, 1, 4, 3]
+    seen.choose("order", "best")
+    assert seen.rows == [4, 1, 2, 3]
+    seen.choose("status", "scored")
+    assert seen.rows == [4, 1, 2]
+    assert "Mean score of what is shown, recomputed here: 66.67 (3)." in seen.count
+    seen.choose("status", "unscored")
+    assert seen.rows == [3]
+    seen.reset()
+    assert seen.rows == [1, 2, 3, 4]
+    assert seen.complaints == []
 
 
 def test_filters_show_the_rows_that_fit_and_say_what_the_means_are(page_of_two: Path, visit):

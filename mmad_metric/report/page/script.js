@@ -4,6 +4,8 @@
   const list = document.getElementById("rows");
   const nothing = document.getElementById("nothing");
   const field = (name) => form.elements.namedItem(name);
+  // What a run cannot be asked for, such as its errors' severities where there are none, has no field.
+  const chosen = (name) => (field(name) ? field(name).value : "");
   const RANK = ["neutral", "minor", "major", "critical"];
 
   // What the filters look at, read off the page once; the words only when somebody searches.
@@ -45,10 +47,10 @@
     systems: names.size
       ? new Set([...form.querySelectorAll("input[name=system]:checked")].map((box) => box.value))
       : null,
-    dimension: field("dimension").value,
-    severity: field("severity").value,
-    support: Number(field("support").value) / 100,
-    disputed: field("disputed").value,
+    dimension: chosen("dimension"),
+    severity: chosen("severity"),
+    support: Number(chosen("support")) / 100,
+    disputed: chosen("disputed"),
     status: field("status").value,
     order: field("order").value,
   });
@@ -151,7 +153,7 @@
   const apply = () => {
     const wish = asked();
     const narrowed = Boolean(aboutErrors(wish));
-    field("share").value = `${field("support").value}%`;
+    if (field("share")) field("share").value = `${chosen("support")}%`;
     const pair = form.querySelector(".pair-choice");
     if (pair) pair.hidden = wish.order !== "difference";
     // A row stays whole: where one system fits, the others stand beside it, so that the means are
