@@ -31,8 +31,8 @@ LAYERS = {
     "the seam to a model": "chat",
     "MQM values": "mqm label_words labels normalise material glossary spans merging languages "
     "scales rating scoring provenance stretches",
-    "settings": "method_space filtering setting_fields plain_values config call_counts signature repeats "
-    "results layouts",
+    "settings": "method_space setting_fields plain_values config call_counts signature repeats "
+    "results layouts filtering",
     "prompts": "pack_parts pack_files packs templates deciding_prompts",
     "replies": "replies replies.mend replies.scan replies.items replies.search replies.shapes "
     "replies.numbers",
