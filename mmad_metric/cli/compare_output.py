@@ -172,17 +172,8 @@ def _difference_dict(difference: Difference, report: Report) -> dict[str, Any]:
 def text_report(report: Report) -> str:
     """Tables, clusters, then the segments that differ most."""
     outcome = report.outcome
-    test = TESTS[outcome.settings.method].format(outcome.settings.n)
-    coverage = f"{outcome.n_common} of {outcome.n_segments} segments are scored for all systems"
-    if not outcome.n_common:
-        coverage += ", so that each score is over the system's own"
-    parts = [
-        f"{test}, seed {outcome.settings.seed}; {coverage}",
-        text_table(*_system_table(report)),
-    ]
-    without = [printable(each.name) for each in outcome.systems if not each.interval.known]
-    if without:
-        parts.append(f"No interval for {', '.join(without)}: {_least(outcome.settings.n)}")
+    parts = [_heading(outcome), text_table(*_system_table(report))]
+    parts += _without_interval(outcome)
     if outcome.pairs:
         parts += [text_table(*_pair_table(report)), _cluster_lines(outcome)]
     if outcome.stability is not None:
@@ -198,21 +189,38 @@ def text_report(report: Report) -> str:
     return "\n\n".join(parts)
 
 
-def _least(n: int) -> str:
-    """What an interval takes, and is not there."""
-    return f"it takes at least {LEAST} {'scored segments' if n >= LEAST else 'resamples (-n)'}"
+def _heading(outcome: Outcome) -> str:
+    """Which test it is, and on how much."""
+    test = TESTS[outcome.settings.method].format(outcome.settings.n)
+    coverage = f"{outcome.n_common} of {outcome.n_segments} segments are scored for all systems"
+    if not outcome.n_common:
+        coverage += ", so that each score is over the system's own"
+    return f"{test}, seed {outcome.settings.seed}; {coverage}"
+
+
+def _without_interval(outcome: Outcome) -> list[str]:
+    """Which systems have none, and why; no line where all have one."""
+    without = [printable(each.name) for each in outcome.systems if not each.interval.known]
+    if not without:
+        return []
+    what = "scored segments" if outcome.settings.n >= LEAST else "resamples (-n)"
+    return [f"No interval for {', '.join(without)}: it takes at least {LEAST} {what}"]
 
 
 def latex_report(report: Report) -> str:
-    """The tables of the text, and the signature as a comment."""
-    tables = [_system_table(report)]
-    if report.outcome.pairs:
+    """The tables of the text; as comments what else it says of them, and the signature."""
+    outcome = report.outcome
+    tables, notes = [_system_table(report)], [_heading(outcome), *_without_interval(outcome)]
+    if outcome.pairs:
         tables.append(_pair_table(report))
-    errors = _error_table(report.outcome)
+        notes += _cluster_lines(outcome).split("\n")
+    if outcome.stability is not None:
+        notes.append(stability_line(outcome.stability))
+    errors = _error_table(outcome)
     if errors is not None:
         tables.append(errors)
     parts = [latex_table(*table) for table in tables]
-    parts += ["\n".join(f"% {line}" for line in report.signature_lines)]
+    parts += ["\n".join(f"% {line}" for line in (*notes, *report.signature_lines))]
     return "\n\n".join(parts)
 
 

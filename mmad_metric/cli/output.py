@@ -51,7 +51,7 @@ def counts_beside(systems: Sequence[SystemTotals]) -> dict[str, tuple[str, ...]]
 
 def segment_line(rating: SegmentRating, style: Style, *, bare: bool, named: bool) -> str:
     """A segment in one line. bare: the score alone; named: the system's name first."""
-    prefix = f"{rating.segment.system}\t" if named else ""
+    prefix = f"{printable(rating.segment.system)}\t" if named else ""
     score = style.number(rating.score)
     if bare:
         return prefix + score
@@ -68,7 +68,7 @@ def segment_line(rating: SegmentRating, style: Style, *, bare: bool, named: bool
 def span_lines(rating: SegmentRating, style: Style) -> str:
     """A segment for a person: texts, score, each error with its place."""
     segment = rating.segment
-    name = f"{segment.system}:" if segment.system else ""
+    name = f"{printable(segment.system)}:" if segment.system else ""
     repeat = f", repeat {segment.repeat}" if segment.repeat else ""
     lines = [
         f"[{name}{segment.index + 1}{repeat}] {style.number(rating.score)}",

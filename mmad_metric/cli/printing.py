@@ -106,7 +106,8 @@ def print_scores(
     """-b for several systems: a line each, its name and its bare scores."""
     ordered = _ordered(options, columns)
     for row, name in enumerate(names):
-        print("\t".join([name, *(number(each.cells[row].score, each.width) for each in ordered)]))
+        scores = (number(each.cells[row].score, each.width) for each in ordered)
+        print("\t".join([printable(name), *scores]))
 
 
 def print_table(

@@ -79,12 +79,13 @@ def _add_several(options: argparse.Namespace, rated: Rated, found: Findings) -> 
         seed = Seed.from_environment()
         cells = compare_systems(list(zip(cells, rated.scores, strict=True)), test, seed)
         signature = resampled(signature, seed=seed.text, **{test.method: test.trials})
+        beside["Difference"] = tuple(_difference(cell, rated.style.width) for cell in cells)
         beside["Common"] = tuple(str(cell.more.get("n_common", "-")) for cell in cells)
         if test.method == "bs" and is_enough(test.trials):
             without = [each.name for each, cell in zip(rated.systems, cells, strict=True)
                        if cell.mean is None]  # fmt: skip
             if without:
-                _tell_no_interval(options, ", ".join(without), " in common with the baseline")
+                _tell_no_interval(options, ", ".join(without))
     shown = format_signature(signature, short=rated.style.short)
     found.columns[NAME] = Column(NAME, tuple(cells), shown, rated.style.width, beside)
     long = format_signature(signature)
@@ -95,9 +96,17 @@ def _add_several(options: argparse.Namespace, rated: Rated, found: Findings) -> 
         found.below.append(stability_line(stability))
 
 
-def _tell_no_interval(options: argparse.Namespace, what: str, where: str = "") -> None:
+def _difference(cell: Cell, width: int) -> str:
+    """What is tested, over the common segments: with gaps it is not that of the means shown."""
+    if "difference" not in cell.more:
+        return "-"
+    difference = cell.more["difference"]
+    return number(None, width) if difference is None else f"{difference + 0.0:+.{width}f}"
+
+
+def _tell_no_interval(options: argparse.Namespace, what: str) -> None:
     if not options.quiet:
-        tell(f"{NAME}, {what}: no interval, which takes at least two scored segments{where}")
+        tell(f"{NAME}, {what}: no interval, which takes at least two scored segments")
 
 
 def _add_parts(rated: Rated, found: Findings) -> None:

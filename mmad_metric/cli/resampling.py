@@ -89,23 +89,23 @@ def compare_systems(
     systems: Sequence[tuple[Cell, Scores]], test: PairedTest, seed: Seed
 ) -> list[Cell]:
     """The systems' cells with intervals and p-values; the first system is the baseline. As in
-    sacreBLEU, only a bootstrap gives intervals. Compared are the segments that both systems
-    have scores for."""
-    from mmad_metric.stats import paired
+    sacreBLEU, only a bootstrap gives intervals: each of the mean that it stands beside, over the
+    system's own scored segments. Compared are the segments that both systems have scores for."""
+    from mmad_metric.stats import paired_tests
 
-    bootstrap = test.method == "bs"
-    baseline, theirs = systems[0]
-    middle = interval(theirs, test.trials, seed) if bootstrap else None
-    cells = [_with_interval(baseline, middle)]
-    for cell, mine in systems[1:]:
+    middles = [interval(scores, test.trials, seed) if test.method == "bs" else None
+               for _, scores in systems]  # fmt: skip
+    theirs = systems[0][1]
+    cells = [_with_interval(systems[0][0], middles[0])]
+    for (cell, mine), middle in zip(systems[1:], middles[1:], strict=True):
         pairs = zip(map(row_mean, theirs), map(row_mean, mine), strict=True)
         if all(None in pair for pair in pairs):
-            cells.append(replace(cell, more={"n_common": 0, "difference": None}))
-            continue
-        found = paired(theirs, mine, test.method, test.trials, seed.value)
-        more = {"n_common": found.n_common, "difference": float(found.difference)}
-        tested = replace(cell, p_value=float(found.p_value), more=more)
-        cells.append(_with_interval(tested, _centred(found.system) if bootstrap else None))
+            tested = replace(cell, more={"n_common": 0, "difference": None})
+        else:
+            [found] = paired_tests([theirs, mine], [(0, 1)], test.method, test.trials, seed.value)
+            more = {"n_common": found.n_common, "difference": found.difference}
+            tested = replace(cell, p_value=found.p_value, more=more)
+        cells.append(_with_interval(tested, middle))
     return cells
 
 

@@ -15,6 +15,7 @@ from mmad_metric.errors import InputError
 Array: TypeAlias = NDArray[np.float64]
 # A segment's score, or the scores of its repeats; None where unscored.
 Score: TypeAlias = "float | Sequence[float | None] | None"
+LARGEST = 1e100  # size of a score: sums of what is larger may pass what a float holds
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,6 +140,9 @@ def _number(score: Any, row: int) -> float:
         number = float(score)
     except (TypeError, ValueError):
         number = math.nan
-    if isinstance(score, (bool, str)) or not math.isfinite(number):
-        raise InputError(f"segment {row + 1}: {score!r} is no score; expected a number or None")
+    if isinstance(score, (bool, str)) or not -LARGEST <= number <= LARGEST:
+        raise InputError(
+            f"segment {row + 1}: {score!r} is no score; expected None or a number "
+            f"from {-LARGEST:g} to {LARGEST:g}"
+        )
     return number

@@ -85,6 +85,13 @@ def test_latex_has_tables_alone(runs: Mmad):
     assert SOURCES[0] not in out
 
 
+def test_latex_says_in_comments_what_the_test_was(runs: Mmad):
+    out = runs("compare", "both.jsonl", "-f", "latex", "-par", "-n", "99", "--seed", "7").out
+    notes = [line for line in out.splitlines() if line.startswith("%")]
+    assert "with 99 trials, seed 7; 3 of 3 segments are scored for all systems" in notes[0]
+    assert "%   1. good, bad" in notes
+
+
 def test_texts_of_strangers_cannot_move_the_terminal(mmad: Mmad, server: LoopbackServer, files):
     (files / "odd.txt").write_text(f"Das rote Maus ist alt.{TAIL}\n\n\n", encoding="utf-8")
     rate(mmad, server, ["good", "odd"], "odd")

@@ -114,7 +114,7 @@ def test_a_test_is_on_the_segments_that_both_systems_have_scores_for(mmad: Mmad)
     # The differences are -6 and 0: whatever signs they get, their mean is 3 away from 0.
     assert row["MMAD"]["p_value"] == 1
     assert (row["MMAD"]["mean"], row["MMAD"]["ci"]) == (None, None)
-    assert "│ bad.txt │ -3.00 2/3 │ 1 │ 1 │ 0 │ 2 │" in re.sub(" +", " ", table)
+    assert "│ bad.txt │ -3.00 2/3 │ 1 │ 1 │ 0 │ -3.00 │ 2 │" in re.sub(" +", " ", table)
     assert "(p = 1.0000)" in table
 
 
@@ -126,6 +126,28 @@ def test_a_bootstrap_gives_both_systems_an_interval(mmad: Mmad):
     # Means of three draws lie between -6 and 0, so that no interval is wider.
     assert 0 < rows[1]["MMAD"]["ci"] <= 3
     assert 0 < rows[1]["MMAD"]["p_value"] <= 1
+
+
+def test_an_interval_is_of_the_mean_that_it_stands_beside(mmad: Mmad):
+    with silent_about("Haus ist rot") as server:
+        base_row, row = json.loads(paired(mmad, server, "-pbs", "-pbsn", "2000").out)
+        alone = json.loads(mmad(*base(server, "-i", "bad.txt", "-ci", "-cin", "2000")).out)
+        table = paired(mmad, server, "-pbs", "-pbsn", "2000", "-f", "text").out
+    # bad.txt has -6, 0, -1 of its own, and 0, -1 in common with good.txt, which has 0, 0.
+    assert (base_row["n_scored"], row["n_scored"], row["MMAD"]["n_common"]) == (2, 3, 2)
+    assert (row["MMAD"]["difference"], "-0.50" in table) == (-0.5, True)
+    assert row["MMAD"]["mean"] == pytest.approx(-7 / 3, abs=0.3)
+    shown = (round(row["MMAD"]["mean"], 2), round(row["MMAD"]["ci"], 2))
+    assert shown == (alone["confidence_mean"], alone["confidence_var"])
+
+
+@pytest.mark.parametrize("flags", [["-b"], ["-sl"], ["--show-spans", "-f", "text"]], ids=str)
+def test_a_system_s_name_cannot_move_the_terminal(
+    mmad: Mmad, server: LoopbackServer, flags: list[str]
+):
+    out = paired(mmad, server, "--name", "good", "b\x1b[31mad", *flags).out
+    assert r"b\x1b[31mad" in out
+    assert "\x1b" not in out
 
 
 @pytest.mark.parametrize("flags", [["-pbs"], ["-par"], ["-pbs", "-f", "text"]], ids=str)

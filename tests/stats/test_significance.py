@@ -123,11 +123,12 @@ def test_the_interval_of_two_scores_is_all_that_two_draws_can_give():
     [
         ([0.0, math.nan], "segment 2: nan"),
         ([-math.inf], "segment 1: -inf"),
+        ([0.0, 1e308], "segment 2: 1e\\+308"),
         (["-1"], "segment 1: '-1'"),
         ([[-1.0, "x"]], "segment 1: 'x'"),
         ([True], "segment 1: True"),
     ],
-    ids=["nan", "infinite", "text", "text-in-a-repeat", "boolean"],
+    ids=["nan", "infinite", "too-large-to-add", "text", "text-in-a-repeat", "boolean"],
 )
 def test_what_is_no_score_is_refused(scores: list[Any], named: str):
     with pytest.raises(InputError, match=named):
