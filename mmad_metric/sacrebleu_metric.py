@@ -200,6 +200,8 @@ class MMAD(Metric):
         n_bootstrap: int = 1,
     ) -> MMADScore:
         """The system score; with n_bootstrap > 1 its 95% interval by sacreBLEU's bootstrap."""
+        if isinstance(n_bootstrap, bool) or not isinstance(n_bootstrap, int):
+            raise InputError(f"n_bootstrap: expected a number of samples, not {n_bootstrap!r}")
         self.n_bootstrap = self.seed = None
         scored = super().corpus_score(hypotheses, references, n_bootstrap)
         return MMADScore.of(self.result(hypotheses, references), scored)
@@ -215,7 +217,7 @@ class MMAD(Metric):
             if self.sources is None or len(self.sources) != 1:
                 raise InputError("sentence_score: which source? Give source=…")
             source = self.sources[0]
-        listed = [[each] for each in references] if references else None
+        listed = [[each] for each in as_texts("references", references)] if references else None
         return MMADScore.of(self._rated(self._key((source,), [hypothesis], listed)))
 
     def get_signature(self) -> MMADSignature:
@@ -228,7 +230,11 @@ class MMAD(Metric):
         return signature
 
     def _check_corpus_score_args(self, hyps: Any, refs: Any) -> None:
-        """References may be missing or empty here; texts are checked when they are rated."""
+        """References may be missing or empty here; hypotheses are checked when they are rated."""
+        if isinstance(refs, str):
+            raise InputError(f"references: expected a list of lists of strings, not {refs!r}")
+        for index, texts in enumerate(refs or ()):
+            as_texts(f"references[{index}]", texts)
 
     def _extract_corpus_statistics(self, hypotheses: Any, references: Any) -> list[list[float]]:
         """Per segment its score and 1, or twice 0 where it has none."""

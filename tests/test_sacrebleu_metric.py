@@ -146,6 +146,22 @@ def test_where_nothing_is_scored_the_score_is_nan_and_null_in_json():
     assert score.format(score_only=True) == "None"
 
 
+@pytest.mark.parametrize(
+    ("given", "named"),
+    [
+        ({"references": "ein Satz"}, "references: expected a list of lists"),
+        ({"references": ["ein Satz"]}, r"references\[0\]: expected a list"),
+        ({"references": [GOOD, [None]]}, r"references\[1\]\[0\]: expected a string"),
+        ({"n_bootstrap": "x"}, "n_bootstrap: expected a number"),
+    ],
+    ids=["text", "list of texts", "None among texts", "no number of samples"],
+)
+def test_what_is_no_list_of_texts_is_refused_before_any_call(server: LoopbackServer, given, named):
+    with pytest.raises(InputError, match=named):
+        metric(server).corpus_score(GOOD, **given)
+    assert not server.calls
+
+
 @pytest.mark.parametrize("references", [None, [], ["ein Satz"]], ids=str)
 def test_a_sentence_needs_its_source_and_no_reference(server: LoopbackServer, references):
     mmad = metric(server)
