@@ -231,6 +231,7 @@ class MMAD(Metric):
 
     def _check_corpus_score_args(self, hyps: Any, refs: Any) -> None:
         """References may be missing or empty here; hypotheses are checked when they are rated."""
+        del hyps
         if isinstance(refs, str):
             raise InputError(f"references: expected a list of lists of strings, not {refs!r}")
         for index, texts in enumerate(refs or ()):
