@@ -30,7 +30,8 @@ class Beside:
     def notices(self, glossary: Glossary | None = None) -> Iterator[str]:
         """What people should know before it begins, in lines."""
         if glossary is not None:
-            yield f"glossary {glossary.name}: {len(glossary.terms)} terms"
+            count = len(glossary.terms)
+            yield f"glossary {glossary.name}: {count} term{'' if count == 1 else 's'}"
         if self.without_reference:
             rows = (
                 "1 row has"

@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 from dataclasses import astuple, dataclass
 
+from mmad_metric.normalise import fold
+
 # The kinds, as templates and the signature's readers know them.
 CONTEXT, TERMINOLOGY, REFERENCE = KINDS = ("context", "terminology", "reference")
 
@@ -37,8 +39,12 @@ class Material:
         return b"" if self == NO_MATERIAL else json.dumps(astuple(self)).encode()
 
     def holds(self, words: str) -> bool:
-        """Whether these words stand in the context, as quoted."""
-        return any(words in text for pair in self.context for text in pair)
+        """Whether these words stand in the context, but for letter case, quote style, blanks and
+        the like, as words are looked for in the segment."""
+        wanted = fold(words).text.strip()
+        return bool(wanted) and any(
+            wanted in fold(text).text for pair in self.context for text in pair
+        )
 
 
 NO_MATERIAL = Material()

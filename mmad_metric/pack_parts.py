@@ -118,7 +118,7 @@ def _demo(line: str, where: str, dimensions: tuple[Dimension, ...]) -> Demo:
         raise PackError(f"{where}: not JSON ({error})") from None
     if not isinstance(data, dict) or not isinstance(data.get("annotations"), list):
         raise PackError(f"{where}: expected an object with a list of annotations")
-    dimension = required_text(data, "dimension", where)
+    dimension = required_text(data, "dimension", where).strip().lower()  # as in pack.toml
     by_name = {each.name: each for each in dimensions}
     if dimension not in by_name and dimension != NON_TRANSLATION:
         raise PackError(f"{where}: dimension {dimension!r} is not in pack.toml")

@@ -65,6 +65,7 @@ VARIANT_TOPICS = ("category", "free")
 VARIANT_OPENING_NAMES = ("pro", "con", "con_non_translation")
 # What the agents are told of material beside a segment, if the pack has words for it.
 MATERIAL = "material.j2"
+_NO_NAME = "/=,<>"
 DEFAULT_PAIR = "en-de"
 
 
@@ -236,8 +237,14 @@ def read_dimensions(
 
 def _dimension_name(entry: Mapping[str, Any], place: str) -> str:
     name = required_text(entry, "name", place).strip().lower()
-    if "/" in name or name in (NON_TRANSLATION, COUPLED):
+    if name in (NON_TRANSLATION, COUPLED):
         raise PackError(f"{place}: {name!r} cannot be the name of a dimension")
+    # It stands in labels, in ROLE=MODEL, in lists of agents and in the tags of prompts.
+    if not name.isprintable() or any(sign in name for sign in _NO_NAME):
+        signs = " ".join(_NO_NAME)
+        raise PackError(
+            f"{place}: {name!r} cannot be the name of a dimension: it may not hold {signs}"
+        )
     return name
 
 

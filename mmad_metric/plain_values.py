@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Iterable, Mapping
 from typing import Any
 
@@ -28,7 +29,10 @@ def language_pair(
 
 
 def plain_values(given: dict[str, Any]) -> dict[str, Any]:
-    """Lists, mappings and single values into the tuples that the config holds."""
+    """Paths into text; lists, mappings and single values into the tuples that the config holds."""
+    for name in ("prompts", "glossary", "weights", "cache"):
+        if isinstance(given.get(name), os.PathLike):
+            given[name] = os.fspath(given[name])
     roles = given.get("role_models")
     if isinstance(roles, Mapping):
         given["role_models"] = tuple(sorted((role_name(k), str(v)) for k, v in roles.items()))

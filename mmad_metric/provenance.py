@@ -15,6 +15,8 @@ from mmad_metric.rating import DimensionOutcome, Position
 from mmad_metric.spans import place
 
 Version = tuple[Category, Severity]
+# Who may have raised an error: the judge, or one of the others, with a dimension (`pro.style`).
+RAISING = ("annotate", "pro", "con", "verdict", "judge")
 
 
 def trace(

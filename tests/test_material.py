@@ -239,6 +239,15 @@ def test_an_error_that_quotes_the_context_is_left_to_its_own_segment():
     assert (rating.score, rating.flags) == (-5.0, (QUOTES_CONTEXT,))
 
 
+@pytest.mark.parametrize(
+    ("words", "stand"),
+    [('sagte "nein" laut', True), ("SAGTE", True), ("ja", False), (" ", False), ("\u200b", False)],
+)
+def test_quotes_of_the_context_are_known_as_those_of_the_segment_are(words: str, stand: bool):
+    material = Material(context=(("He said no.", "Er sagte „nein“  laut."),))
+    assert material.holds(words) is stand
+
+
 def test_words_that_stand_nowhere_are_an_error_as_ever():
     rating = rated(annotation("nirgends", "fluency/grammar"))
     assert [error.text for error in rating.errors] == ["nirgends"]

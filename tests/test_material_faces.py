@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import re
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import datasets
@@ -145,3 +146,14 @@ def test_training_is_told_at_once_that_it_has_none_of_it(server: LoopbackServer,
     }
     with pytest.raises(ConfigError, match=name):
         trainer_metrics(Tokenizer(), **options)
+
+
+def test_files_may_be_given_as_paths(server: LoopbackServer, tmp_path: Path):
+    terms = tmp_path / "terms.tsv"
+    terms.write_text("one\tEins\n", encoding="utf-8")
+    medical = Path(__file__).parent.parent / "examples" / "medical"
+    options: dict[str, Any] = {"prompts": medical, "glossary": terms, "cache": tmp_path / "cache"}
+    as_text = {name: str(value) for name, value in options.items()}
+    assert MMADConfig.of("en-de", **options) == MMADConfig.of("en-de", **as_text)
+    result = rate(["One."], ["Eins."], lp="en-de", base_url=server.url, **options)
+    assert parse_signature(result.signature)["glossary"].startswith("terms@")

@@ -276,6 +276,38 @@ def test_every_demonstration_of_the_example_quotes_its_texts_and_each_dimension_
     }  # fmt: skip
 
 
+# -- names of dimensions
+
+
+@pytest.mark.parametrize(
+    "name", ["a/b", "a=b", "a,b", "<b>", "a\\nb", "coupled", "non-translation"]
+)
+def test_a_name_that_options_and_prompts_could_not_hold_is_refused(tmp_path: Path, name: str):
+    folder = one_dimension(tmp_path, name)
+    with pytest.raises(PackError, match=r"dimensions\[0\]: .* cannot be the name of a dimension"):
+        load_pack(str(folder))
+
+
+def test_letter_case_makes_no_difference_to_the_name_of_a_dimension(tmp_path: Path):
+    pack = load_pack(str(one_dimension(tmp_path, "Locale")))
+    assert [each.name for each in pack.dimensions] == ["locale"]
+    assert [each.dimension for each in pack.demos["en-de"]] == ["locale"]
+
+
+def one_dimension(folder: Path, name: str) -> Path:
+    """A pack of one dimension whose demonstration calls it the same."""
+    (folder / "pack.toml").write_text(
+        'extends = "brief"\nname = "mine"\nversion = "1"\n[[dimensions]]\n'
+        f'name = "{name}"\ntitle = "T"\nsubcategories = ["s"]\nguidance = "g.j2"\n',
+        encoding="utf-8",
+    )
+    (folder / "g.j2").write_text("Look.", encoding="utf-8")
+    (folder / "demos").mkdir()
+    demo = {"dimension": name, "source": "a", "translation": "b", "annotations": []}
+    (folder / "demos" / "en-de.jsonl").write_text(json.dumps(demo) + "\n", encoding="utf-8")
+    return folder
+
+
 # -- from the run file on
 
 

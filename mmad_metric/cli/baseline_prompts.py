@@ -42,6 +42,8 @@ def baseline_messages(
                 f"--{name.replace('_', '-')}: method {options.method} has neither M-MAD's stages "
                 "nor a debate"
             )
+    if options.beside:
+        raise ConfigError(f"--beside: method {options.method} shows its agent the segment alone")
     pack = load_baseline_pack(options.prompts or options.method, options.method)
     prompts = BaselinePrompts(pack, LanguagePair.parse(options.lp))
     prompts.check()

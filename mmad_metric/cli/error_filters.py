@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import argparse
 
+from mmad_metric.errors import ConfigError
 from mmad_metric.filtering import ErrorFilter
+from mmad_metric.names import nearest
+from mmad_metric.provenance import RAISING
 
 
 def add_error_filters(parser: argparse.ArgumentParser) -> None:
@@ -32,10 +35,16 @@ def add_error_filters(parser: argparse.ArgumentParser) -> None:
         type=lambda text: [name for name in text.split(",") if name],
         default=[],
         metavar="AGENT[,…]",
-        help="one of these raised first: annotate.accuracy, or a role such as pro, judge",
+        help="one of these raised first: annotate.accuracy, or a kind: " + ", ".join(RAISING),
     )
 
 
 def error_filter(options: argparse.Namespace) -> ErrorFilter:
-    """Raises ConfigError for a share that is none."""
+    """Raises ConfigError for a share that is none, and for an agent that raises no errors."""
+    for agent in options.raised_by:
+        if agent.partition(".")[0] not in RAISING:
+            raise ConfigError(
+                f"--raised-by: errors are raised by {', '.join(RAISING)}, or one of these for a "
+                f"dimension (annotate.accuracy), not by {agent!r}{nearest(agent, RAISING)}"
+            )
     return ErrorFilter(options.min_support, options.disputed, tuple(options.raised_by))

@@ -45,6 +45,8 @@ from mmad_metric.repeats import RatedRow, determinism_warning
 from mmad_metric.results import SystemTotals, observed
 from mmad_metric.session import Plan, open_session
 
+UNUSED_REFERENCES = "references are kept in the run file, but not used by the metric"
+
 
 @dataclass
 class Run:
@@ -114,7 +116,7 @@ def notices(plan: Plan, options: argparse.Namespace) -> list[str]:
     if any(local is not None and local.is_shipped for local in locals_used):
         told.append(SHIPPED_NOTICE)
     if options.references and not (options.overlap or plan.config.use_reference):
-        told.append("references are kept in the run file, but not used by the metric")
+        told.append(UNUSED_REFERENCES)
     if not plan.config.use_cache:
         told.append("no cache: an interrupted run starts from the beginning")
     if (doubt := determinism_warning(plan.config)) is not None:

@@ -16,7 +16,7 @@ from mmad_metric.cli.exits import EXIT_ERROR, EXIT_INTERRUPTED, EXIT_OK, EXIT_UN
 from mmad_metric.cli.forecast import sampled
 from mmad_metric.cli.given import open_given
 from mmad_metric.cli.options import add_inputs, add_settings, given_settings
-from mmad_metric.cli.rate import losses, notices, paid_line, tell_all
+from mmad_metric.cli.rate import UNUSED_REFERENCES, losses, notices, paid_line, tell_all
 from mmad_metric.cli.sacrebleu_options import FORMATS as FORMAT_NAMES
 from mmad_metric.cli.sacrebleu_options import add_test_set, chosen_format
 from mmad_metric.cli.sweep_output import FORMATS, SweepReport, forecast_text, forecast_values
@@ -130,6 +130,8 @@ def _run(options: argparse.Namespace) -> int:
         for (_, plan), looked in zip(plans, beside, strict=True)
         for notice in looked.notices(plan.glossary)
     ]
+    if any(plan.config.use_reference for _, plan in plans):
+        told = [notice for notice in told if notice != UNUSED_REFERENCES]
     tell_all(options, [*made.notices, *dict.fromkeys(told), *_of_folder(sweep, options.output)])
     return _rate(sweep, options)
 

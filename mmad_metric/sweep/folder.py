@@ -10,7 +10,7 @@ import hashlib
 import json
 import os
 from collections.abc import Iterator, Mapping
-from dataclasses import asdict, dataclass, field, fields
+from dataclasses import asdict, dataclass, field, fields, replace
 from typing import Any
 
 from mmad_metric.chat import Usage
@@ -74,9 +74,10 @@ def finished_run(path: str, plan: Plan, inputs: Inputs) -> Recording | None:
     expected = each_rating(plan.config, inputs.segments(), inputs.n_rows)
     for rating in run.ratings():
         segment = next(expected, None)
-        if segment is None or _written(segment) != _written(rating.segment):
+        others = "texts" if segment is None else _others(segment, rating.segment)
+        if others:
             raise InputError(
-                f"{name} is a run over other texts, first in row {rating.segment.index + 1} of "
+                f"{name} is a run over other {others}, first in row {rating.segment.index + 1} of "
                 f"system {rating.segment.system!r}; it is not replaced"
             )
         recording.add(rating)
@@ -105,6 +106,16 @@ def _short(value: Any) -> str:
     if isinstance(value, (dict, list)):
         return "…"
     return "none" if value is None else str(value)
+
+
+def _others(one: Segment, other: Segment) -> str:
+    """What is not the same of two segments, as run files hold them; "" where all is."""
+    if _written(one) == _written(other):
+        return ""
+    for part, name in (("doc", "documents"), ("reference", "references")):
+        if _written(replace(one, **{part: getattr(other, part)})) == _written(other):
+            return name
+    return "texts"
 
 
 def _written(segment: Segment) -> dict[str, Any]:

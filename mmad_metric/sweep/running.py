@@ -75,7 +75,7 @@ def make_plans(settings: Iterable[Setting]) -> list[tuple[str, Plan]]:
     for setting in settings:
         try:
             plans.append((setting.name, Plan.of(setting.config)))
-        except ConfigError as error:
+        except (ConfigError, InputError) as error:
             problems.append(f"{setting.name}: {error}")
     if problems:
         raise GridError(problems)

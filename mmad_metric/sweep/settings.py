@@ -13,7 +13,7 @@ from itertools import product
 from math import prod
 from typing import Any
 
-from mmad_metric.config import MMADConfig
+from mmad_metric.config import MMADConfig, option_fields
 from mmad_metric.errors import ConfigError, NotApplicable
 from mmad_metric.sweep.grid import BASE, EXCLUDE, GRID, NAME, SETTINGS, Grid, GridError, Place
 from mmad_metric.sweep.names import LONGEST_NAME, name_after, shown
@@ -203,7 +203,7 @@ def _place_of(combination: _Combination, name: str) -> Place:
 
 def _config(combination: _Combination) -> tuple[MMADConfig, tuple[str, ...]]:
     """The config, and the settings that do not apply and were left out for it."""
-    values = combination.values
+    values = {key: value for key, value in combination.values.items() if not _is_off(key, value)}
     dropped: list[str] = []
     while True:
         try:
@@ -214,6 +214,13 @@ def _config(combination: _Combination) -> tuple[MMADConfig, tuple[str, ...]]:
                 raise
             del values[refusal.name]
             dropped.append(refusal.name)
+
+
+def _is_off(name: str, value: Any) -> bool:
+    """Whether a setting that need not be there at all is left out by `false`, since TOML has no
+    word for nothing. A method always has prompts and weights."""
+    optional = option_fields()[name].default is None and name not in ("prompts", "weights")
+    return optional and value is False
 
 
 def _telling(grid: Grid, made: _Made) -> dict[str, tuple[Any, int]]:

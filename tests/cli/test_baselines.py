@@ -352,7 +352,8 @@ def test_prompts_are_shown_and_checked(mmad: Mmad, method: str):
     assert shown.out.count("=== ") == CALLS[method]
     own = mmad("prompts", "show", "--method", method, "--source", "Q1", "--translation", "Z2")
     assert "Q1" in own.out
-    for wrong in (("--stage", "judge"), ("--topic", "free"), ("--dimension", "style")):
+    for wrong in (("--stage", "judge"), ("--topic", "free"), ("--dimension", "style"),
+                  ("--beside", "context")):  # fmt: skip
         ran = mmad("prompts", "show", "--method", method, *wrong)
         assert (ran.status, ran.out) == (1, "")
         assert wrong[0] in ran.err

@@ -95,3 +95,16 @@ def test_where_one_agent_says_all_there_is_nothing_to_choose_errors_by(
     ran = mmad("export", "m_en-de.jsonl", "-o", "other", "--min-support", "0.5")
     assert (ran.status, (files / "other").exists()) == (1, False)
     assert f"m_en-de.jsonl: with method {method} one agent says all" in ran.err
+
+
+@pytest.mark.parametrize("agent", ["jugde", "interrogator", "accuracy", "ANNOTATE.accuracy"])
+def test_an_agent_that_never_raises_an_error_is_refused(
+    mmad: Mmad, server: LoopbackServer, files: Path, agent: str
+):
+    made(mmad, server)
+    for command in (("export", "m_en-de.jsonl", "-o", "out"), ("report", "m_en-de.jsonl")):
+        ran = mmad(*command, "--raised-by", f"judge,{agent}")
+        assert (ran.status, ran.out) == (1, "")
+        assert "annotate, pro, con, verdict, judge, or one of these" in ran.err
+        assert repr(agent) in ran.err
+    assert not (files / "out").exists()
