@@ -328,9 +328,11 @@ def test_an_exception_stops_the_server() -> None:
 
 
 STARTS_AND_WAITS = """
-import time
+import signal, time
 from mmad_metric.local.chat import LocalServer
 from mmad_metric.local.model import LocalModel
+# Of a shell that runs tests in the background it may be inherited as ignored.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 try:
     with LocalServer(LocalModel("local"), concurrency=1, context=512) as server:
         print(server.base_url, flush=True)
