@@ -69,9 +69,9 @@ LAYERS = {
     "the Space": "hub hub.space hub.wheel hub.folder hub.push hub.page hub.visit hub.app",
     "the command line": "cli.exits cli.terminal cli.sacrebleu_options cli.options cli.columns "
     "cli.resampling cli.test_sets cli.overlap cli.printing cli.output cli.forecast cli.given "
-    "cli.findings cli.rated cli.targets cli.error_filters cli.report cli.rate cli.score "
-    "cli.prompt_text cli.baseline_prompts cli.prompts cli.local cli.register cli.tables "
-    "cli.sweep_output cli.sweep cli.compare_output cli.compare cli.hub cli.export "
+    "cli.findings cli.rated cli.targets cli.name_lists cli.error_filters cli.report cli.rate "
+    "cli.score cli.prompt_text cli.baseline_prompts cli.prompts cli.local cli.register "
+    "cli.tables cli.sweep_output cli.sweep cli.compare_output cli.compare cli.hub cli.export "
     "cli.meta_eval_rules cli.meta_eval_options cli.meta_eval cli cli.__main__",
     "the evaluate face": "metric_inputs metric_options mmad",
 }

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 
+from mmad_metric.cli.name_lists import name_list
 from mmad_metric.errors import ConfigError
 from mmad_metric.filtering import ErrorFilter
 from mmad_metric.names import nearest
@@ -32,7 +33,7 @@ def add_error_filters(parser: argparse.ArgumentParser) -> None:
     )
     group.add_argument(
         "--raised-by",
-        type=lambda text: [name for name in text.split(",") if name],
+        type=name_list,
         default=[],
         metavar="AGENT[,…]",
         help="one of these raised first: annotate.accuracy, or a kind: " + ", ".join(RAISING),

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 
 from mmad_metric.cli.error_filters import add_error_filters, error_filter
 from mmad_metric.cli.exits import EXIT_OK
+from mmad_metric.cli.name_lists import name_list
 from mmad_metric.cli.terminal import tell
 from mmad_metric.errors import ConfigError
 from mmad_metric.files.lines import readable
@@ -35,6 +36,8 @@ def run_export(arguments: Sequence[str]) -> int:
     for kind in options.to:
         if kind not in KINDS:
             raise ConfigError(f"--to: {kind!r} is not one of {', '.join(KINDS)}")
+    if options.mtme and "scores" not in options.to:
+        raise ConfigError("--mtme names files of scores, and --to asks for none")
     chosen = []
     for text in options.runs:
         named = NamedRun.parse(text)
@@ -73,7 +76,7 @@ def _parser() -> argparse.ArgumentParser:
     )
     parser.add_argument(
         "--to",
-        type=lambda text: text.split(","),
+        type=name_list,
         default=["scores"],
         metavar="KIND[,…]",
         help="scores, ratings, marot, spans (default: scores)",

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from mmad_metric.cli.meta_eval_rules import flag, misuse
+from mmad_metric.cli.name_lists import name_list
 from mmad_metric.errors import ConfigError
 
 FORMATS = ("json", "text", "latex")
@@ -55,13 +56,6 @@ def parse_options(arguments: Sequence[str]) -> argparse.Namespace:
     return options
 
 
-def _names(text: str) -> list[str]:
-    names = [name.strip() for name in text.split(",")]
-    if not any(names):
-        raise argparse.ArgumentTypeError(f"{text!r} names nothing")
-    return [name for name in names if name]
-
-
 def _default(name: str) -> str:
     return f"(default: {_DEFAULTS[name]})"
 
@@ -92,7 +86,7 @@ def _data(group: argparse._ArgumentGroup) -> None:
         "-l",
         "--lp",
         required=True,
-        type=_names,
+        type=name_list,
         action="extend",
         metavar="LP[,LP…]",
         help="language pairs",
@@ -108,7 +102,7 @@ def _data(group: argparse._ArgumentGroup) -> None:
     add("--runs", nargs="+", action="extend", metavar="[NAME=]RUN", help="run files of mmad")
     add(
         "--metrics",
-        type=_names,
+        type=name_list,
         action="extend",
         metavar="NAME[,…]",
         help="only these metrics; with --raters, those to hold beside people",
@@ -126,7 +120,7 @@ def _data(group: argparse._ArgumentGroup) -> None:
     )
     add(
         "--measures",
-        type=_names,
+        type=name_list,
         action="extend",
         metavar="NAME[,…]",
         help="measures instead of a meta set",
@@ -137,7 +131,7 @@ def _systems(group: argparse._ArgumentGroup) -> None:
     add = group.add_argument
     add(
         "--reference",
-        type=_names,
+        type=name_list,
         action="extend",
         metavar="NAME|LP=NAME[,…]",
         help="the standard reference, which is no system (default: mt-metrics-eval's for WMT21 to "
@@ -145,7 +139,7 @@ def _systems(group: argparse._ArgumentGroup) -> None:
     )
     add(
         "--exclude",
-        type=_names,
+        type=name_list,
         action="extend",
         metavar="SYSTEM[,…]",
         help="systems to leave out, beside those that WMT23 leaves out: synthetic_ref and the "

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
+import numpy as np
+
 from mmad_metric.errors import InputError
 from mmad_metric.files.lines import readable
 from mmad_metric.metaeval.layout import EvalSet, pairs_with_gold
@@ -85,7 +87,8 @@ def load(sources: Sources) -> Loaded:
         )
     notes = [note for data in sets.values() for note in data.notes]
     notes += [note for run in runs for note in run.notes]
-    notes += [note for pair in pairs for note in _leaks(sets[pair.lp], files[pair.lp], pair)]
+    for pair in pairs:
+        notes += _leaks(sets[pair.lp], files[pair.lp], pair, keep_all=sources.keep_all)
     return Loaded(sets, pairs, runs, tuple(notes))
 
 
@@ -136,14 +139,26 @@ def _load_pair(
 
 
 def _leaks(
-    data: EvalSet, files: Mapping[str, ScoreFiles], pair: LanguagePairScores
+    data: EvalSet, files: Mapping[str, ScoreFiles], pair: LanguagePairScores, *, keep_all: bool
 ) -> Iterator[str]:
-    """Metrics that saw a reference which is a system here, and so judged it against itself."""
+    """Metrics that saw a reference which is a system here, and so judged it against itself.
+
+    keep_all: all references are systems here, and nothing can be done about it.
+    """
     for name, each in files.items():
         for reference in each.seen():
-            if reference in pair.gold.systems:
+            if reference not in pair.gold.systems:
+                continue
+            made = f"{name}, {data.lp}: its scores were made with {reference}"
+            if not keep_all:
                 yield (
-                    f"{name}, {data.lp}: its scores were made with {reference}, which is a system "
-                    f"here (the standard reference is {data.standard}); --exclude {reference}, or "
-                    f"--reference {data.lp}={reference}"
+                    f"{made}, which is a system here (the standard reference is {data.standard}); "
+                    f"--exclude {reference}, or --reference {data.lp}={reference}"
                 )
+            elif _scores_system(pair, name, reference):
+                yield f"{made}, and {reference} is among the translations that it scored"
+
+
+def _scores_system(pair: LanguagePairScores, metric: str, system: str) -> bool:
+    row = pair.metrics[metric].segment[pair.gold.systems.index(system)]
+    return not np.isnan(row).all()

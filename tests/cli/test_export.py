@@ -108,3 +108,29 @@ def test_an_agent_that_never_raises_an_error_is_refused(
         assert "annotate, pro, con, verdict, judge, or one of these" in ran.err
         assert repr(agent) in ran.err
     assert not (files / "out").exists()
+
+
+@pytest.mark.parametrize(
+    ("given", "status", "said"),
+    [
+        (("--mtme", "--to", "spans"), 1, "--mtme names files of scores, and --to asks for none"),
+        (("--to", ","), 2, "argument --to: ',' names nothing"),
+        (("--raised-by", ""), 2, "argument --raised-by: '' names nothing"),
+    ],
+)
+def test_an_option_that_would_change_nothing_is_refused(
+    mmad: Mmad, server: LoopbackServer, files: Path, given: tuple[str, ...], status: int, said: str
+):
+    made(mmad, server)
+    ran = mmad("export", "m_en-de.jsonl", "-o", "out", *given)
+    assert (ran.status, ran.out) == (status, "")
+    assert said in ran.err
+    assert not (files / "out").exists()
+
+
+def test_a_kind_named_twice_is_written_once(mmad: Mmad, server: LoopbackServer, files: Path):
+    made(mmad, server)
+    ran = mmad("export", "m_en-de.jsonl", "-o", "out", "--to", "spans, ratings,spans")
+    assert [Path(line).name for line in ran.out.splitlines()] == [
+        "m_en-de.spans.jsonl", "m_en-de.seg.rating"
+    ]  # fmt: skip

@@ -98,6 +98,17 @@ def test_a_metric_that_saw_a_system_as_its_reference_is_told(hebrew: Path):
     assert load(Sources(str(hebrew), ("he-en",), exclude=("refA",))).notes == ()
 
 
+def test_where_no_reference_is_left_out_a_metric_is_told_of_only_if_it_scored_its_own(
+    hebrew: Path,
+):
+    source = Sources(str(hebrew), ("he-en",), keep_all=True, metrics=("Only",))
+    (note,) = load(source).notes
+    assert note.endswith("made with refA, and refA is among the translations that it scored")
+    path = hebrew / "metric-scores" / "he-en" / "Only-refA.seg.score"
+    seg_score(path, {"A": [1, 2, 3, 4], "refA": [None] * 4, "refB": [2] * 4, "B": [3] * 4})
+    assert load(source).notes == ()
+
+
 def test_a_choice_for_a_pair_that_is_not_asked_for_is_refused(hebrew: Path):
     with pytest.raises(ConfigError, match="'zh-en' is not one of he-en"):
         load(Sources(str(hebrew), ("he-en",), references=("zh-en=refA",)))
