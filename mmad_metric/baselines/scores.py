@@ -1,4 +1,4 @@
-"""From what a baseline found to its score. Pure arithmetic, also for scoring anew.
+"""From what a baseline found to its score. Pure arithmetic.
 
 All scores here are minus a penalty: 0 is perfect, lower is worse.
 """
@@ -8,9 +8,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from mmad_metric.errors import ConfigError
-from mmad_metric.method_space import EAPROMPT, GEMBA_MQM
+from mmad_metric.method_space import EAPROMPT
 from mmad_metric.mqm import NON_TRANSLATION, Annotation, MQMError, Severity
-from mmad_metric.rating import ErrorCounts, SegmentRating
+from mmad_metric.rating import ErrorCounts
 from mmad_metric.scoring import WeightScheme
 
 # Kocmi & Federmann (2023): more errors than this do not make a segment worse.
@@ -40,16 +40,6 @@ def listed_counts(listed: Iterable[Annotation]) -> ErrorCounts:
     return ErrorCounts(
         sum(severity.is_severe for severity in severities), severities.count(Severity.MINOR)
     )
-
-
-def score_again(method: str, rating: SegmentRating, scheme: WeightScheme) -> float:
-    """The score of a stored rating, scored on its errors or counts, under any weights that the
-    method takes. An eaprompt rating without counts is one that took no call."""
-    if method == GEMBA_MQM:
-        return heaviest_score(rating.errors, scheme)
-    if method == EAPROMPT and rating.counts is not None:
-        return counts_score(rating.counts, scheme)
-    return scheme.segment_score(rating.errors)
 
 
 def check_scheme(method: str, scheme: WeightScheme) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from mmad_metric.errors import InputError
+from mmad_metric.errors import InputError, quoted
 from mmad_metric.files.lines import TextFile
 
 _MOST_COLUMNS = 2
@@ -20,6 +20,6 @@ class DocIds(TextFile):
             if len(cells) > _MOST_COLUMNS or not cells[-1].strip():
                 raise InputError(
                     f"{self.name}, line {number}: a document id is expected, or a domain, a tab "
-                    f"and an id; found {line[:80]!r}"
+                    f"and an id; found {quoted(line)}"
                 )
             yield cells[-1]

@@ -8,20 +8,19 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
-from functools import partial
 
-from mmad_metric.chat import ReplySchema, UnreadableReply
+from mmad_metric.chat import UnreadableReply
 from mmad_metric.errors import quoted
 from mmad_metric.rating import ErrorCounts
 from mmad_metric.replies.items import MISSING, REMARK_KEYS, lookup, unpacked
-from mmad_metric.replies.search import Reader, read_reply
-from mmad_metric.replies.shapes import Shape, strict_schema
+from mmad_metric.replies.search import Reader
+from mmad_metric.replies.shapes import PROSE_KEYS, Shape, reply_schema
 from mmad_metric.scales import Scale
 
 _SCORE_KEYS = ("score", "rating", "grade", "assessment", "direct_assessment", "value")
 _MAJOR_KEYS = ("major", "major_errors", "n_major", "num_major", "major_count")
 _MINOR_KEYS = ("minor", "minor_errors", "n_minor", "num_minor", "minor_count")
-_PROSE_KEYS = frozenset(("argument", "analysis", "reasoning", "thought", "thoughts"))
+_THOUGHT_KEYS = PROSE_KEYS | {"thought", "thoughts"}
 _MOST_ERRORS = 999  # more is no count of a segment's errors
 _MOST_DIGITS = 9
 _NEVER = re.compile(r"(?!)")  # broken JSON is not mended here: a digit may be missing
@@ -194,31 +193,25 @@ def _claims_counts(value: object) -> bool:
     )
 
 
-DIRECT_ASSESSMENT = ReplySchema(
+DIRECT_ASSESSMENT = reply_schema(
     "direct_assessment",
-    strict_schema(_ScoreShape),
-    partial(
-        read_reply,
-        Reader(
-            _score,
-            _claims_score,
-            _NEVER,
-            frozenset(_SCORE_KEYS) | _PROSE_KEYS | REMARK_KEYS,
-            _score_prose,
-        ),
+    _ScoreShape,
+    Reader(
+        _score,
+        _claims_score,
+        _NEVER,
+        frozenset(_SCORE_KEYS) | _THOUGHT_KEYS | REMARK_KEYS,
+        _score_prose,
     ),
 )
-ERROR_COUNTS = ReplySchema(
+ERROR_COUNTS = reply_schema(
     "error_counts",
-    strict_schema(_CountsShape),
-    partial(
-        read_reply,
-        Reader(
-            _counts,
-            _claims_counts,
-            _NEVER,
-            frozenset((*_MAJOR_KEYS, *_MINOR_KEYS, "critical")) | _PROSE_KEYS | REMARK_KEYS,
-            _counts_prose,
-        ),
+    _CountsShape,
+    Reader(
+        _counts,
+        _claims_counts,
+        _NEVER,
+        frozenset((*_MAJOR_KEYS, *_MINOR_KEYS, "critical")) | _THOUGHT_KEYS | REMARK_KEYS,
+        _counts_prose,
     ),
 )

@@ -38,7 +38,7 @@ _ARGUMENT_KEYS = ("argument", "arguments", "reasoning", "explanation", "analysis
 _ANALYSIS_KEYS = ("analysis", "reasoning", "explanation", "argument")
 _QUESTION_KEYS = ("questions", "question")
 _VERDICT_KEYS = ("consistent", "consistency", "consensus", "agreement", "agree", "answer")
-_PROSE_KEYS = frozenset((*_ARGUMENT_KEYS, *_ANALYSIS_KEYS))
+PROSE_KEYS = frozenset((*_ARGUMENT_KEYS, *_ANALYSIS_KEYS))
 
 _YES = frozenset(("yes", "true", "是", "はい", "ja", "sí", "si", "oui", "да"))
 _NO = frozenset(("no", "false", "否", "不", "いいえ", "nein", "non", "нет"))
@@ -149,7 +149,7 @@ def _annotations(value: object, asking: Asking) -> tuple[Annotation, ...]:
 
 
 def _without_prose(value: Mapping[str, Any]) -> dict[str, Any]:
-    return {key: item for key, item in value.items() if key not in _PROSE_KEYS}
+    return {key: item for key, item in value.items() if key not in PROSE_KEYS}
 
 
 def _position(value: object, asking: Asking) -> Position:
@@ -252,8 +252,13 @@ def _written(names: Iterable[str]) -> re.Pattern[str]:
 
 
 def _annotating(name: str, shape: type[BaseModel], build: Callable[[object], Any]) -> ReplySchema:
-    known = ITEM_KEYS | REMARK_KEYS | _PROSE_KEYS | set(LIST_KEYS)
+    known = ITEM_KEYS | REMARK_KEYS | PROSE_KEYS | set(LIST_KEYS)
     reader = Reader(build, _claims_annotations, _written(LIST_KEYS), known)
+    return reply_schema(name, shape, reader)
+
+
+def reply_schema(name: str, shape: type[BaseModel], reader: Reader[Any]) -> ReplySchema:
+    """A schema as servers know it, and how replies to it are read."""
     return ReplySchema(name, strict_schema(shape), partial(read_reply, reader))
 
 
@@ -280,31 +285,25 @@ def strict_schema(shape: type[BaseModel]) -> dict[str, Any]:
 
 
 FINAL_JUDGEMENT = final_judgement()
-INTERROGATION = ReplySchema(
+INTERROGATION = reply_schema(
     "interrogation",
-    strict_schema(_InterrogationShape),
-    partial(
-        read_reply,
-        Reader(
-            _questions,
-            _asks,
-            _written(_QUESTION_KEYS),
-            frozenset(_QUESTION_KEYS) | _PROSE_KEYS | REMARK_KEYS,
-            _questions_prose,
-        ),
+    _InterrogationShape,
+    Reader(
+        _questions,
+        _asks,
+        _written(_QUESTION_KEYS),
+        frozenset(_QUESTION_KEYS) | PROSE_KEYS | REMARK_KEYS,
+        _questions_prose,
     ),
 )
-CONSENSUS_CHECK = ReplySchema(
+CONSENSUS_CHECK = reply_schema(
     "consensus_check",
-    strict_schema(_ConsensusShape),
-    partial(
-        read_reply,
-        Reader(
-            _consistent,
-            _claims_verdict,
-            _written(_VERDICT_KEYS),
-            frozenset(_VERDICT_KEYS) | _PROSE_KEYS | REMARK_KEYS,
-            _consistent_prose,
-        ),
+    _ConsensusShape,
+    Reader(
+        _consistent,
+        _claims_verdict,
+        _written(_VERDICT_KEYS),
+        frozenset(_VERDICT_KEYS) | PROSE_KEYS | REMARK_KEYS,
+        _consistent_prose,
     ),
 )

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import itertools
 import json
 from collections.abc import Sequence
 from pathlib import Path
@@ -13,14 +12,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mmad_metric.baselines.scores import MOST_COUNTED, counts_score, heaviest_score, score_again
+from mmad_metric.baselines.scores import MOST_COUNTED, counts_score, heaviest_score
 from mmad_metric.calls.reasking import ReaskingChat
 from mmad_metric.chat import ChatModel, ChatRequest
 from mmad_metric.config import MMADConfig
 from mmad_metric.errors import ConfigError, Reason
 from mmad_metric.pack_parts import COUPLED
 from mmad_metric.pipeline import Method, rate_segment
-from mmad_metric.rating import ErrorCounts, Segment, SegmentRating, Status
+from mmad_metric.rating import ErrorCounts, Segment, Status
 from mmad_metric.scales import Scale
 from mmad_metric.scoring import SCHEMES, load_scheme
 from mmad_metric.session import Plan
@@ -297,17 +296,3 @@ def test_an_empty_translation_is_one_omission_or_the_lowest_score(method, score,
 
 
 # -- scoring anew
-
-
-@pytest.mark.parametrize("method", ["gemba-mqm", "eaprompt"])
-def test_a_rating_scored_again_under_its_own_weights_has_its_score(method: str):
-    scheme = Plan.of(MMADConfig.of("en-de", method=method)).scheme
-    assert scheme is not None
-    lists = itertools.chain.from_iterable(
-        itertools.combinations([MAUS, GRAMMAR, AWKWARD, ADDED], size) for size in range(5)
-    )
-    for items in lists:
-        rating, _ = rate(method, listing(*items, counted='{"major": 3, "minor": 1}'))
-        assert score_again(method, rating, scheme) == rating.score
-    blank: SegmentRating = rate(method, listing(), ("Hi.", ""))[0]
-    assert score_again(method, blank, scheme) == blank.score
